@@ -20,6 +20,11 @@ class GraderError(Exception):
         self.advice = advice
         self.detail = detail
 
+    @property
+    def sentence(self) -> str:
+        """The message with a capital letter and a full stop."""
+        return f"{str(self)[:1].upper()}{str(self)[1:]}."
+
 
 class UsageError(GraderError):
     """Bad usage: a missing file, an unknown option value."""

@@ -232,6 +232,14 @@ def _sign(claims: Mapping[str, Any], key: str) -> str:
     return jwt.encode({**claims, **times}, key, "RS256", {"kid": _key_id(key)})
 
 
+def make_item(id_: str, title: str, full: float, url: str) -> dict[str, object]:
+    """An exercise as an item of the course, with a column in its gradebook. `url` starts it."""
+    column = {"label": title, "resourceId": id_, "scoreMaximum": full}
+    link = {"type": "ltiResourceLink", "title": title, "url": url}
+    own = {"custom": {"exercise": id_}, "window": {"targetName": "_blank"}}
+    return {**link, **own, "lineItem": column}
+
+
 def sign_choice(launch: Launch, item: Mapping[str, Any], key: str) -> str:
     """The signed answer of an instructor who chose this item for the course."""
     claims = {
@@ -258,6 +266,15 @@ def request_token(platform: Platform, key: str, scope: str) -> str:
     }
     answer, _ = _request(platform.token_url, urlencode(form).encode())
     return str(answer["access_token"])
+
+
+def make_score(user: str, points: float | None, most: float | None) -> dict[str, Any]:
+    """A score of the service. Without final points, the cell is empty."""
+    score = {"userId": user, "activityProgress": "Submitted", "gradingProgress": "PendingManual"}
+    if points is None:
+        return score
+    given = {"scoreGiven": points, "scoreMaximum": most, "gradingProgress": "FullyGraded"}
+    return {**score, **given}
 
 
 def send_score(platform: Platform, column: str, token: str, score: Mapping[str, Any]) -> None:

@@ -36,7 +36,7 @@ from grader.cli.platforms import (
     GRADESCOPE_ZIP,
     LEADERBOARD,
 )
-from grader.cli.serve import SERVE
+from grader.cli.serve import SERVE, WORKER
 from grader.cli.signals import ending_on_signals, interrupted_code
 from grader.cli.similar import SIMILAR
 from grader.errors import GraderError
@@ -144,6 +144,7 @@ GROUPS: dict[str, dict[str, Command]] = {
         "batch": BATCH,
         "show": SHOW,
         "serve": SERVE,
+        "worker": WORKER,
         "similar": SIMILAR,
         "feedback": FEEDBACK,
         "leaderboard": LEADERBOARD,

@@ -37,14 +37,14 @@ from grader.cli.results import (
     write_trace_of,
 )
 from grader.errors import UsageError
-from grader.records import Role
+from grader.records import NoSource, Role
 from grader.report.text import clean_line, clean_text
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from grader.explore.kernel_data import KernelData
-    from grader.records import Failure, KernelList, KernelRun, UnlistedFile
+    from grader.explore.run_request import RunRequest
+    from grader.records import Failure, KernelList, KernelRun, Submission, UnlistedFile
 
 RUN_DESCRIPTION = """\
 Run the kernels of any .cu file, without an exercise, and show launches, counters, times, findings
@@ -53,8 +53,12 @@ options give the data. A file with a main() and without such lines runs as by `g
 """
 RUN_EPILOG = """\
 the file:
+  // run: --size n=65536 --input x=normal --output y --scalar alpha=2.0
   // launch: saxpy<<<ceil_div(n, 256), 256>>>(y, x, alpha, n)
   __global__ void saxpy(float *y, const float *x, float alpha, int n) { ... }
+
+  The run line has the data, and may have --check and --model: `grade run saxpy.cu` is then
+  sufficient. Options that give data replace it; only the first run line counts.
 
   A launch line can use inputs, outputs, sizes, scalars and the constants of the file.
   docs/launch-lines.md describes loops, copies and constant memory between launches.
@@ -146,7 +150,12 @@ def run_kernels(options: argparse.Namespace) -> int:
     """`grade run FILE.cu`: 0 if it ran without a finding."""
     check_target(options.json)
     check_target(options.trace, "the trace")
-    if _is_program(options):
+    from grader.explore.run_request import is_program, read_given
+    from grader.submission.source_file import read_submission
+
+    source = read_submission(Path(options.file))
+    request = _read_request(options, source)
+    if not options.save and is_program(source, request):
         return run_exec(parse_arguments(EXEC.make_parser(), _as_exec(options)))
     refuse_annotated_json(options)
     from grader.explore.kernel_run import run_with
@@ -156,18 +165,18 @@ def run_kernels(options: argparse.Namespace) -> int:
     from grader.report.kernel_pages import format_failure, format_run, print_failure, print_run
     from grader.report.terminal import make_console, progress_display
 
-    data = _read_given(options)
+    data = read_given(Path(options.file), request, options.seed)
     saved = split_names("--save", options.save)
     _check_saved(saved, [each.name for each in data.buffers if each.role is Role.OUTPUT])
     try:
         with progress_display(make_console(sys.stderr), quiet=options.json == "-") as show:
             running = replace(
                 read_options(options),
-                model=options.model or options.trace is not None,
+                model=request.model or options.trace is not None,
                 detail=detail_of(options, pages=options.annotate),
                 show=show,
             )
-            found = run_with(running, Path(options.file), data, check=options.check)
+            found = run_with(running, Path(options.file), data, check=request.check)
     except SubmissionError as error:
         format_json = partial(format_failure, line=error.line)
         print_or_json(options.json, error.failure, format_json, print_failure)
@@ -195,17 +204,15 @@ def _print_ending(run: KernelRun | Failure, json: str | None) -> None:
         print_report(print_run_ending, run)
 
 
-def _is_program(options: argparse.Namespace) -> bool:
-    """Whether the file is a program: it has a `main`, no launch line, and no data is given."""
-    from grader.cpp.declarations import has_main
-    from grader.records import Submission
-    from grader.submission.plan import read_plan
-    from grader.submission.source_file import read_submission
+def _read_request(options: argparse.Namespace, source: Submission | NoSource) -> RunRequest:
+    """The request of the options; without data, that of the file's run line."""
+    from grader.explore.run_request import DATA, MODES, RunRequest, find_run_line
 
-    if any((options.input, options.output, options.size, options.scalar, options.save)):
-        return False
-    source = read_submission(Path(options.file))
-    return isinstance(source, Submission) and has_main(source.text) and read_plan(source) is None
+    words = {name: getattr(options, name.replace("-", "_")) for name in DATA}
+    given = RunRequest(words, frozenset(name for name in MODES if getattr(options, name)))
+    text = "" if isinstance(source, NoSource) or given.has_data else source.text
+    found = find_run_line(text)
+    return replace(found, modes=found.modes | given.modes) if found.has_data else given
 
 
 def _as_exec(options: argparse.Namespace) -> list[str]:
@@ -214,32 +221,6 @@ def _as_exec(options: argparse.Namespace) -> list[str]:
     given += [f"--{name}" for name in ("check", "annotate") if getattr(options, name)]
     files = {name: getattr(options, name) for name in ("json", "trace")}
     return given + [f"--{name}={file}" for name, file in files.items() if file is not None]
-
-
-def _read_given(options: argparse.Namespace) -> KernelData:
-    """The data. Raises UsageError for a bad option, and for an array without an option."""
-    from grader.explore.kernel_data import read_data
-    from grader.explore.kernel_words import (
-        check_given,
-        find_uses,
-        parse_maps,
-        parse_scalars,
-        parse_sizes,
-        read_inputs,
-        read_outputs,
-    )
-
-    sizes, scalars = parse_sizes(options.size), parse_scalars(options.scalar)
-    uses = find_uses(Path(options.file))
-    inputs = read_inputs(options.input, sizes, seed=options.seed, uses=uses)
-    outputs = read_outputs(options.output, sizes, seed=options.seed, uses=uses)
-    check_given(uses, {*inputs, *outputs, *scalars, *sizes}, sizes)
-    if not outputs:
-        raise UsageError(
-            "there is no output, so the run would show nothing",
-            "Name an array that the kernels write, for example --output y=float32:n.",
-        )
-    return read_data(inputs, outputs, sizes, scalars, parse_maps(options.tensor_map, sizes))
 
 
 def _check_saved(saved: Mapping[str, str], outputs: Collection[str]) -> None:

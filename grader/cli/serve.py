@@ -46,6 +46,25 @@ exit codes:
   130, 143  ended by Ctrl-C or SIGTERM; everything is kept
 """
 PORT = 8000
+WORKER_DESCRIPTION = """\
+Grade the attempts that students of `grade serve --gpu-quota N` send to a GPU. The worker runs on
+the machine with the GPU, and takes them from the server's database. It needs the extra `server`.
+"""
+WORKER_EPILOG = """\
+examples:
+  grade worker --database postgresql+psycopg://grader@server/grader --course course/
+  grade worker --database sqlite:////srv/server-data/course.sqlite --course course/ --device gpu:1
+                                                 on the server's own machine
+
+A database in SQLite has at most one worker, on the machine of the server. Ctrl-C ends the worker;
+the gradings that it began are graded again.
+
+exit codes:
+  2  bad usage, or a broken exercise
+  3  the database does not answer, or there is no GPU
+  130, 143  ended by Ctrl-C or SIGTERM
+"""
+WORKER_READY = "{exercises} exercises. The worker takes the attempts for the GPU (Ctrl-C ends it)."
 READY = "{exercises} exercises. The server runs at {url} (Ctrl-C ends it)."
 LIBRARIES = (
     *("starlette", "uvicorn", "sqlalchemy", "alembic", "argon2", "markdown_it", "jwt"),
@@ -73,6 +92,7 @@ def run_serve(options: argparse.Namespace) -> int:
         isolated=not options.no_isolation,
         model=not options.no_model,
         playground=options.playground,
+        gpu_quota=options.gpu_quota,
         platforms=read_platforms(Path(options.lti)) if options.lti is not None else (),
     )
     serve(settings, host=options.host, port=options.port, show=print_lines, ready=READY)
@@ -122,6 +142,37 @@ def _positive(text: str) -> int:
     return value
 
 
+def run_worker(options: argparse.Namespace) -> int:
+    """`grade worker`: 0 after it was ended."""
+    _check_libraries()
+    from grader.grading.grade import choose_device
+    from grader.server.launch import work
+    from grader.server.records import Queue, Settings
+
+    settings = Settings(
+        Path(options.data).absolute(),
+        Path(options.course).absolute() if options.course is not None else None,
+        options.database,
+        url="",
+        device=str(choose_device(options.device)),
+        workers=options.workers,
+        isolated=not options.no_isolation,
+        queue=Queue.GPU,
+    )
+    work(settings, show=print_lines, ready=WORKER_READY)
+    return 0
+
+
+def _add_worker_arguments(parser: argparse.ArgumentParser) -> None:
+    add_value(parser, "--database", "URL", "the database of the server", required=True)
+    add_value(parser, "--course", "DIR", "the folder of the exercises, as of the server")
+    text = "the folder of this worker's files (default: worker-data); created if missing"
+    add_value(parser, "--data", "DIR", text, default="worker-data")
+    add_value(parser, "--workers", "N", "gradings at the same time", type=_positive, default=1)
+    add_device(parser, "gpu[:N] (the default), or emulated[:ID]", "gpu")
+    add_no_isolation(parser)
+
+
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_value(parser, "--course", "DIR", "the folder of the exercises; see below")
     text = "the folder of accounts and attempts (default: server-data); created if missing"
@@ -137,11 +188,14 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_value(parser, "--url", "URL", text)
     text = "the course platforms that sign students in by LTI 1.3 and get their points (TOML)"
     add_value(parser, "--lti", "FILE", text)
-    text = "guests grade at /playground without an account, and share attempts by links"
+    text = "guests grade and run kernels at /playground without an account, and share them by links"
     parser.add_argument("--playground", action="store_true", help=text)
+    text = "attempts that a student can send in 24 hours to the GPU of `grade worker` (default: 0)"
+    add_value(parser, "--gpu-quota", "N", text, type=_positive, default=0)
     add_device(parser, "emulated[:ID] (the default), or gpu[:N]", "emulated")
     add_no_isolation(parser)
     add_no_model(parser)
 
 
+WORKER = Command("worker", run_worker, WORKER_DESCRIPTION, WORKER_EPILOG, _add_worker_arguments)
 SERVE = Command("serve", run_serve, DESCRIPTION, EPILOG, _add_arguments)

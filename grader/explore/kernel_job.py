@@ -79,6 +79,11 @@ class KernelJob:
     check: bool
 
     @property
+    def limits(self) -> RunLimits:
+        """The limits of each run: LIMITS, unless the options have others."""
+        return self.options.limits or LIMITS
+
+    @property
     def cache(self) -> Path:
         """The folder of compiled sources."""
         return cache_folder(self.options)
@@ -135,7 +140,7 @@ def emulate(job: KernelJob, device: Device, program: Program) -> Emulated:
     findings = describe_findings(execution.findings, PUBLIC)
     if checked is not None:
         arrays, show = job.data.arrays, job.options.show
-        findings += find_order(device, program, arrays, checked, limits=LIMITS, show=show)
+        findings += find_order(device, program, arrays, checked, limits=job.limits, show=show)
     machine = None
     if detail != PLAIN:
         sizes, timed = job.data.sizes, None if modelled is None else (program, modelled[0])
@@ -209,8 +214,8 @@ def _render(run: KernelRun) -> str:
 
 
 def _run(job: KernelJob, device: Device, program: Program, mode: Mode) -> tuple[Execution, Arrays]:
-    arrays = job.data.arrays
-    return device.run(program, arrays, limits=LIMITS, mode=mode, progress=job.options.show)
+    show = job.options.show
+    return device.run(program, job.data.arrays, limits=job.limits, mode=mode, progress=show)
 
 
 def _as_findings(execution: Execution) -> tuple[Finding, ...]:

@@ -4,6 +4,7 @@ A missing shape is the only size."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -42,6 +43,25 @@ class Use:
 
 
 Uses = Mapping[str, Use]
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """The arrays that words may ask for: their number, the size of each, and files of this
+    machine."""
+
+    most_arrays: float = math.inf
+    most_bytes: float = math.inf
+    files: bool = True
+
+    def check_count(self, words: Collection[str]) -> None:
+        """Raises UsageError for too many arrays."""
+        if len(words) > self.most_arrays:
+            message = f"{len(words)} arrays are given, and at most {self.most_arrays:g} are allowed"
+            raise UsageError(message, "Give fewer arrays.")
+
+
+ANYTHING = Allowed()
 
 
 def find_uses(path: Path) -> dict[str, Use]:
@@ -112,26 +132,36 @@ def parse_scalars(words: Iterable[str]) -> dict[str, int | float]:
 
 
 def read_inputs(
-    words: Iterable[str], sizes: Mapping[str, int], *, seed: int, uses: Uses = NO_USES
+    words: Iterable[str],
+    sizes: Mapping[str, int],
+    *,
+    seed: int,
+    uses: Uses = NO_USES,
+    allowed: Allowed = ANYTHING,
 ) -> dict[str, np.ndarray]:
     """The inputs of `NAME=INIT[:SHAPE[:TYPE]]`, drawn from the seed, and of `NAME=FILE.npy`."""
     return {
-        name: _read_contents(_Word("--input", name, text, sizes, uses.get(name)), seed)
+        name: _read_contents(_Word("--input", name, text, sizes, uses.get(name), allowed), seed)
         for name, text in split_names("--input", words).items()
     }
 
 
 def read_outputs(
-    words: Iterable[str], sizes: Mapping[str, int], *, seed: int, uses: Uses = NO_USES
+    words: Iterable[str],
+    sizes: Mapping[str, int],
+    *,
+    seed: int,
+    uses: Uses = NO_USES,
+    allowed: Allowed = ANYTHING,
 ) -> dict[str, Output]:
     """The outputs of `NAME[=TYPE[:SHAPE]]`, and outputs with content, written like inputs."""
     outputs: dict[str, Output] = {}
     for name, text in split_names("--output", words, bare=True).items():
-        word = _Word("--output", name, text, sizes, uses.get(name))
+        word = _Word("--output", name, text, sizes, uses.get(name), allowed)
         first, colon, shape = text.partition(":")
         dtype = _find_dtype(first) if text else word.parameter_dtype
         if dtype is not None:
-            outputs[name] = dtype, _parse_shape(word, shape) if colon else _only_shape(word)
+            outputs[name] = dtype, _check_size(word, dtype, shape if colon else None)
         elif text:
             outputs[name] = _read_contents(word, seed)
         else:
@@ -195,6 +225,7 @@ class _Word:
     text: str
     sizes: Mapping[str, int]
     use: Use | None
+    allowed: Allowed = ANYTHING
 
     def __str__(self) -> str:
         return f"{self.option} {self.name}{'=' if self.text else ''}{self.text}"
@@ -207,7 +238,7 @@ class _Word:
 
 def _read_contents(word: _Word, seed: int) -> np.ndarray:
     """The array of a word: a file, or its initialisation, shape and type."""
-    if word.text.endswith(_FILE):
+    if word.text.endswith(_FILE) and word.allowed.files:
         return _read_file(str(word), Path(word.text))
     kind, *rest = word.text.split(":")
     known = kind in tuple(Initialisation)
@@ -227,7 +258,7 @@ def _read_contents(word: _Word, seed: int) -> np.ndarray:
             f"{word}: {quote(rest[1])} is no type{did_you_mean(rest[1], CPP_NAMES)}",
             f"Types are {', '.join(CPP_NAMES)}.",
         )
-    shape = _parse_shape(word, rest[0]) if rest else _only_shape(word)
+    shape = _check_size(word, dtype, rest[0] if rest else None)
     try:
         return draw_array(init, dtype, shape, seed=seed, names=(word.name,))
     except (MemoryError, ValueError) as error:  # more than there is, more than NumPy can number
@@ -251,6 +282,17 @@ def _read_file(what: str, path: Path) -> np.ndarray:
 def _find_dtype(text: str) -> str | None:
     """NumPy's name of a type with a NumPy or C name."""
     return text if text in CPP_NAMES else NUMPY_NAMES.get(text)
+
+
+def _check_size(word: _Word, dtype: str, text: str | None) -> tuple[int, ...]:
+    """The written shape, or else the only size. Raises UsageError for an array that is larger than
+    allowed, before anything fills it."""
+    shape = _only_shape(word) if text is None else _parse_shape(word, text)
+    size_bytes, most = math.prod(shape) * np.dtype(dtype).itemsize, word.allowed.most_bytes
+    if size_bytes > most:
+        message = f"{word}: the array has {size_bytes:,} bytes, and at most {most:,.0f} are allowed"
+        raise UsageError(message, "Give smaller extents.")
+    return shape
 
 
 def _only_shape(word: _Word) -> tuple[int, ...]:

@@ -15,7 +15,6 @@ from grader.devices.gpu.ncu_metrics import CountedLaunch
 from grader.devices.remote.remote_device import RemoteDevice
 from grader.errors import GraderError
 from grader.explore.kernel_job import (
-    LIMITS,
     Emulated,
     KernelJob,
     Times,
@@ -64,13 +63,13 @@ def run_on_gpu(job: KernelJob) -> KernelRun:
         emulated = _emulate(job, gpu.id, built if gpu.arch == info.arch else None)
         hold = partial(hold_gpu, device.uuid, show=job.options.show)
         with hold():
-            execution, outputs = device.run(program, arrays, limits=LIMITS)
+            execution, outputs = device.run(program, arrays, limits=job.limits)
             refuse_failed(execution)
             times = measure_launches(
                 device,
                 program,
                 arrays,
-                limits=LIMITS,
+                limits=job.limits,
                 seed=job.options.fixed_seed,
                 show=job.options.show,
             )
@@ -149,7 +148,7 @@ def _ask_ncu(
         job.data.arrays,
         gpu_index=int(job.choice.id),
         run=run_tool,
-        limits=LIMITS,
+        limits=job.limits,
         environ=os.environ,
         hold=hold,
     )

@@ -3,8 +3,9 @@ results, and the mistakes of all cases."""
 
 from __future__ import annotations
 
+import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,6 +30,11 @@ from grader.spec.oracle_module import ask_oracle
 from grader.spec.whole_program import FILES_FOLDER, ExpectedFrom, RunSpec, WholeProgram
 
 _REFERENCE = "reference"
+_UNOPENED = re.compile(
+    "Permission denied|No such file or directory|(?:Is|Not) a directory|Too many levels of symbolic"
+    " links"
+)
+"""The reasons in nvcc's messages would show which files the machine has."""
 RunProgram = Callable[[RunOrder], ConfinedRun]
 
 
@@ -147,14 +153,7 @@ def build_submission(job: Job, spec: WholeProgram, builder: Builder, folder: Pat
     done = _build(job.exercise, builder, submitted, folder)
     if done is None:
         return folder / "build" / "program"
-    raise SubmissionError(
-        Failure(
-            Status.COMPILE_ERROR,
-            "nvcc does not compile the program.",
-            done,
-            advise_on_compilation(done),
-        )
-    )
+    raise refuse_build(done)
 
 
 def build_own(job: Job, builder: Builder, texts: Mapping[str, str], folder: Path) -> Path:
@@ -174,13 +173,35 @@ def _build(
     build.mkdir(parents=True)
     given = exercise.folder / FILES_FOLDER
     files = {name: (given / name).read_text(encoding="utf-8") for name in spec.supplied}
-    limits = ToolLimits(exercise.limits.compile_seconds)
-    done = builder.build({**files, **submitted}, spec.compiled, spec.options, build, limits)
+    texts = {**files, **submitted}
+    seconds = exercise.limits.compile_seconds
+    return build_program(builder, texts, spec.compiled, spec.options, build, seconds=seconds)
+
+
+def build_program(
+    builder: Builder,
+    texts: Mapping[str, str],
+    compiled: Sequence[str],
+    options: Sequence[str],
+    folder: Path,
+    *,
+    seconds: float,
+) -> str | None:
+    """Compiles the files `compiled` of these texts to `folder/program`: nvcc's messages where it
+    fails, else None."""
+    done = builder.build(texts, compiled, options, folder, ToolLimits(seconds))
     if done.returncode == 0 and done.limit is None:
         return None
     if done.limit == "time":
-        return f"nvcc did not end within {exercise.limits.compile_seconds:g} s."
-    return (done.stdout + done.stderr).replace(f"{build}/", "") or "nvcc failed without a message."
+        return f"nvcc did not end within {seconds:g} s."
+    messages = _UNOPENED.sub("it cannot be opened", done.stdout + done.stderr)
+    return messages.replace(f"{folder}/", "") or "nvcc failed without a message."
+
+
+def refuse_build(messages: str) -> SubmissionError:
+    """The error of a submitted program that nvcc does not compile."""
+    message, advice = "nvcc does not compile the program.", advise_on_compilation(messages)
+    return SubmissionError(Failure(Status.COMPILE_ERROR, message, messages, advice))
 
 
 def read_sources(first: Path, spec: WholeProgram) -> dict[str, str]:

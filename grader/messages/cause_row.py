@@ -3,11 +3,17 @@ page."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 LAUNCH, BOUND, GOAL = "launch.", "bound.", "goal."
 """Beginnings of the keys of three families."""
+PROJECT_PAGE = "https://pypi.org/p/cuda-exercise-grader"
+"""The page that the workflow of releases publishes."""
+DOCS = "GRADER_DOCS"
+"""The variable with the address of a published copy of docs/ (`mkdocs build`)."""
 WRONG, EXCHANGED, UNREPEATABLE = "wrong_values", "arguments_exchanged", "unrepeatable"
 
 
@@ -52,3 +58,9 @@ def page_name(key: str) -> str:
 def page_command(key: str) -> str:
     """The command that explains a cause: `grade explain bank-conflicts`."""
     return f"grade explain {page_name(key)}"
+
+
+def page_address(key: str, environment: Mapping[str, str] = os.environ) -> str:
+    """The address of a cause in the published docs; the project's page if there are none."""
+    docs = environment.get(DOCS, "").rstrip("/")
+    return f"{docs}/reference/causes/#{page_name(key)}" if docs else PROJECT_PAGE

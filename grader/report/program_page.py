@@ -4,7 +4,7 @@ and its sources as runs for the annotation."""
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 
@@ -122,12 +122,13 @@ def list_program_tables(run: ProgramRun) -> list[RunTable]:
     return [table for table in (launches, memory) if table.rows]
 
 
-def list_files(run: ProgramRun) -> Iterator[KernelRun]:
+def list_files(run: ProgramRun, texts: Mapping[str, str] | None = None) -> Iterator[KernelRun]:
     """For each source file of kernels that can be read, its launches and findings as a run of
-    kernels, for the pages that show the cost of each line."""
+    kernels, for the pages that show the cost of each line. `texts`: the only files, by name; a
+    program can name any path as its source (`#line`)."""
     sources = dict.fromkeys(kernel.source for kernel in run.kernels if kernel.source)
     for source in sources:
-        text = _read(Path(source))
+        text = _read(Path(source)) if texts is None else texts.get(Path(source).name)
         if text is None:
             continue
         kernels = [kernel for kernel in run.kernels if kernel.source == source]

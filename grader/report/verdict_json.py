@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 from typing import Any
 
+from grader.messages.findings import describe_finding
 from grader.messages.headlines import explain, format_check_value
+from grader.messages.host_findings import describe_mistake
+from grader.messages.programs import advise_on_program, describe_result
 from grader.messages.what_if import describe_best, describe_no_fix
-from grader.records import Score, Status
+from grader.records import Failure, Finding, KernelRun, Score, Status
+from grader.records.program_run import ProgramRun
 from grader.report.html.pages import describe_outcome
+from grader.report.kernel_pages import list_launch_tables, list_output_table
 from grader.report.platforms.marks import list_marks
+from grader.report.program_page import list_program_tables
 from grader.report.text import clean_line, clean_text
 from grader.statuses import STATUSES
 
@@ -65,7 +72,57 @@ def _describe_fixes(score: Score) -> str:
 
 def show_failure(message: str, advice: str) -> dict[str, Any]:
     """The same fields, for an attempt that the grader could not grade."""
-    row = STATUSES[Status.GRADER_ERROR]
+    return _show_without_points(Status.GRADER_ERROR, message, advice)
+
+
+def show_found(found: KernelRun | ProgramRun | Failure) -> tuple[Status, dict[str, Any]]:
+    """The same fields, for a run without an exercise, with its tables and its output."""
+    if isinstance(found, Failure):
+        shown = _show_without_points(found.status, found.message, found.advice)
+        printed = "".join(each.text for each in found.printed)
+        texts = {"detail": clean_text(found.detail)[:MAX_DETAIL], **_show_printed(printed)}
+        marks = _mark_findings(found.findings)
+        if found.line is not None and not marks:
+            marks = [_make_mark(found.line, found.message)]
+        return found.status, shown | texts | {"marks": marks}
+    if isinstance(found, KernelRun):
+        clean, advice = not found.findings, ""
+        count = len(found.launches)
+        message = f"{count:,} {'launch' if count == 1 else 'launches'} ran."
+        tables = [*list_launch_tables(found), *list_output_table(found)]
+        printed, marks = found.printed, _mark_findings(found.findings)
+    else:
+        mistakes = found.host_findings
+        clean = found.exit_code == 0 and not found.findings and not mistakes
+        message, advice = describe_result(found), advise_on_program(found)
+        tables = list_program_tables(found)
+        printed = (found.stdout or "") + (found.stderr or "")
+        marks = _mark_findings(found.findings)
+        for each in mistakes:
+            line = each.place.line if each.place else None
+            marks.append(_make_mark(line or 1, describe_mistake(each)))
+    status = Status.PASSED if clean else Status.FAILED
+    shown = _show_without_points(status, message, advice)
+    words = {"word": "ran" if clean else "mistakes found", "device": clean_line(found.device)}
+    rows = [{"title": t.title, "headings": t.headings, "rows": [*t.rows]} for t in tables]
+    more = {"tables": rows, "marks": marks[:MOST_MARKS], **_show_printed(printed)}
+    return status, shown | words | more
+
+
+def _show_printed(text: str) -> dict[str, str]:
+    return {"printed": clean_text(text)[:MAX_DETAIL]}
+
+
+def _mark_findings(findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    return [_make_mark(each.line or 1, describe_finding(each)) for each in findings[:MOST_MARKS]]
+
+
+def _make_mark(line: int, text: str) -> dict[str, Any]:
+    return {"line": line, "level": "error", "text": clean_line(text)}
+
+
+def _show_without_points(status: Status, message: str, advice: str) -> dict[str, Any]:
+    row = STATUSES[status]
     texts = {"word": row.word, "badge": row.badge.value, "message": clean_text(message)}
     no_points: dict[str, Any] = {
         "points": None,
@@ -74,7 +131,8 @@ def show_failure(message: str, advice: str) -> dict[str, Any]:
         "checks": [],
         "marks": [],
     }
-    return {**texts, **no_points, "advice": advice, "detail": "", "device": "", "fixes": ""}
+    more = {"advice": clean_text(advice), "detail": "", "device": "", "fixes": ""}
+    return {**texts, **no_points, **more}
 
 
 def list_changes(before: str, after: str) -> list[tuple[str, str]]:

@@ -11,8 +11,16 @@ from sqlalchemy import ColumnElement, Connection, Table, func, insert, select, u
 
 from grader.errors import UsageError
 from grader.server import queue
-from grader.server.records import Assignment, Attempt, Comment, Counting, Override, State
-from grader.server.tables import ASSIGNMENTS, ATTEMPTS, COMMENTS, GRADINGS, OVERRIDES, add_row
+from grader.server.records import Assignment, Attempt, Comment, Counting, Override, Queue, State
+from grader.server.tables import (
+    ASSIGNMENTS,
+    ATTEMPTS,
+    COMMENTS,
+    GRADINGS,
+    OVERRIDES,
+    PEOPLE,
+    add_row,
+)
 
 MAX_SOURCE_BYTES = 1 << 18
 
@@ -20,8 +28,7 @@ MAX_SOURCE_BYTES = 1 << 18
 def add_attempt(
     connection: Connection, person_id: int, exercise: str, source: str, *, now: float
 ) -> int:
-    """Keeps a source text and puts its grading into the queue. UsageError for a text that is too
-    long, and for a person with too many waiting gradings."""
+    """Keeps a source text and puts its grading into the queue. UsageError if it is too much."""
     encoded = source.encode("utf-8", "replace")
     if len(encoded) > MAX_SOURCE_BYTES:
         message = f"a file has at most {MAX_SOURCE_BYTES // 1024} KiB"
@@ -34,7 +41,8 @@ def add_attempt(
     text = {"source": source, "sha256": hashlib.sha256(encoded).hexdigest()}
     values = {"person_id": person_id, "exercise": exercise, "created_s": now}
     attempt_id = add_row(connection, ATTEMPTS, **values, **text)
-    queue.add_grading(connection, attempt_id, person_id, now)
+    owner = (attempt_id, person_id)
+    queue.add_grading(connection, owner, now, what_if=False, queue=Queue.SERVER)
     return attempt_id
 
 
@@ -48,12 +56,23 @@ def submit(connection: Connection, attempt: Attempt, rules: Assignment, now: flo
 
 def grade_again(
     connection: Connection, attempts: Iterable[Attempt], now: float, *, what_if: bool = False
-) -> int:
-    """Puts attempts into the queue again, those that are not in it; returns their number."""
-    ready = [attempt for attempt in attempts if attempt.is_done]
-    for attempt in ready:
-        queue.add_grading(connection, attempt.id, attempt.person_id, now, what_if=what_if)
-    return len(ready)
+) -> None:
+    """Puts attempts that do not wait into the queue of their latest grading again."""
+    for each in (attempt for attempt in attempts if attempt.is_done):
+        owner = (each.id, each.person_id)
+        queue.add_grading(connection, owner, now, what_if=what_if, queue=each.queue)
+
+
+def send_to_gpu(connection: Connection, attempt: Attempt, quota: int, now: float) -> None:
+    """Puts an attempt into the queue of the GPU. UsageError if it waits, or is one too many."""
+    person = select(PEOPLE.c.id).where(PEOPLE.c.id == attempt.person_id)
+    connection.execute(person.with_for_update())  # two requests are counted one after the other
+    if not attempt.is_done:
+        raise UsageError("this attempt waits to be graded", "Wait for its verdict.")
+    if queue.count_on_gpu(connection, attempt.person_id, now) >= quota:
+        message = f"you sent {quota} attempts to the GPU in the last 24 hours"
+        raise UsageError(message, "Try again tomorrow, or grade without the GPU.")
+    grade_again(connection, [replace(attempt, queue=Queue.GPU)], now)
 
 
 def read_attempts(
@@ -74,7 +93,7 @@ def read_attempts(
     inner = _conditions(GRADINGS, attempt_id=attempt_id, person_id=person_id)
     latest = of_attempt.where(*inner).subquery()
     now, judged = GRADINGS.alias("now"), GRADINGS.alias("judged")
-    own = (*(each for each in ATTEMPTS.c if each.name != "source"), now.c.state)
+    own = (*(each for each in ATTEMPTS.c if each.name != "source"), now.c.state, now.c.queue)
     grading = (latest.c.latest_id.label("grading_id"), latest.c.verdict_id)
     verdict = (judged.c.status, judged.c.points, judged.c.full)
     query = (
@@ -196,8 +215,7 @@ def add_override(connection: Connection, person_id: int, exercise: str, override
 def read_overrides(
     connection: Connection, *, person_id: int | None = None
 ) -> dict[tuple[int, str], list[Override]]:
-    """The decisions on the points of all people, or of one, by person and exercise, the newest
-    last."""
+    """The decisions on the points of people, by person and exercise, the newest last."""
     query = select(OVERRIDES).where(*_conditions(OVERRIDES, person_id=person_id))
     found: dict[tuple[int, str], list[Override]] = {}
     for row in connection.execute(query.order_by(OVERRIDES.c.id)).mappings():

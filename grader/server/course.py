@@ -23,13 +23,16 @@ from grader.spec.public import (
 )
 from grader.spec.reader import read_exercise, root_of
 
+ANY_KERNEL = "any-kernel"
+"""Stands for an exercise where a file is run without one."""
+ANY_FOLDER = Path(__file__).with_name("page") / "any"
 _OUTSIDE = re.compile(r"\A(?:[a-z][a-z0-9+.-]*:|//|#)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """An exercise as students see it: the texts of its handout (HTML) and its starter, its pictures
-    by name, and the supplied files of a program by name. `full`: the points of all checks."""
+    """An exercise as students see it, with pictures and supplied files by name. `handout` is HTML,
+    `full` the points of all checks."""
 
     id: str
     title: str
@@ -84,6 +87,16 @@ def read_lesson(folder: Path) -> Lesson | None:
         entry.week if entry else None,
         exercise.what_if is not WhatIfMode.OFF,
     )
+
+
+def add_any_kernel(lessons: Mapping[str, Lesson], *, playground: bool) -> Mapping[str, Lesson]:
+    """With a playground, also the page for files without an exercise: a guide and an example."""
+    if not playground:
+        return lessons
+    handout = render_handout((ANY_FOLDER / HANDOUT_FILE).read_text("utf-8"), ANY_KERNEL)
+    starter = (ANY_FOLDER / f"{ANY_KERNEL}.cu").read_text("utf-8")
+    texts = ("Any kernel or program", ANY_FOLDER, 0.0, handout, starter)
+    return {ANY_KERNEL: Lesson(ANY_KERNEL, *texts, {}, {}, False, None, False), **lessons}
 
 
 def read_guide(folder: Path) -> str | None:

@@ -86,7 +86,6 @@ def _prepare_sqlite(connection: object, _: object) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    """A transaction that will write waits for its turn; otherwise SQLite refuses it at once when it
-    has read before."""
+    """A writing transaction waits for its turn. SQLite would refuse it at once after a read."""
     writes = connection.get_execution_options().get("writes", True)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

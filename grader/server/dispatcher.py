@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import json
 import os
 import shutil
 import signal
@@ -25,11 +26,11 @@ from grader.batch.pool import LocalPool, Outcome, Pool
 from grader.batch.schedule import ATTEMPTS
 from grader.batch.tasks import Task, draw_seed
 from grader.records import Options, Progress, ShowProgress, Status
+from grader.report.verdicts import Verdict, make_failed_verdict, make_found_verdict, make_verdict
 from grader.server import queue
-from grader.server.course import Lesson, find_lessons
+from grader.server.course import ANY_FOLDER, Lesson, add_any_kernel, find_lessons
 from grader.server.database import open_database, read_secret
-from grader.server.records import Settings, Verdict, Work
-from grader.server.verdicts import make_failed_verdict, make_verdict, pack_answer, read_answer
+from grader.server.records import Settings, Work
 
 POLL_SECONDS = 0.2
 STAGE_SECONDS = 0.5
@@ -59,7 +60,8 @@ class Dispatcher:
     def __init__(
         self, settings: Settings, engine: Engine, lessons: Mapping[str, Lesson], pool: Pool
     ) -> None:
-        self._settings, self._engine, self._lessons = settings, engine, lessons
+        self._settings, self._engine = settings, engine
+        self._lessons = add_any_kernel(lessons, playground=settings.playground)
         self._pool = pool
         self._running: dict[str, Work] = {}
         self._renewed = queue.wall_clock()
@@ -67,8 +69,8 @@ class Dispatcher:
         shutil.rmtree(self._folder, ignore_errors=True)
         with engine.begin() as connection:
             self._secret = read_secret(connection, SEED)
-            if engine.dialect.name == "sqlite":  # a single server uses it: launch.serve
-                queue.release_all(connection)
+            if engine.dialect.name == "sqlite":  # a single server or worker has this queue
+                queue.release_all(connection, settings.queue)
 
     def step(self) -> bool:
         """Starts and ends gradings; returns whether any is running."""
@@ -87,10 +89,10 @@ class Dispatcher:
     def _start_next(self) -> bool:
         now = queue.wall_clock()
         with self._engine.connect().execution_options(writes=False) as connection:
-            if not queue.has_work(connection, now):
+            if not queue.has_work(connection, now, self._settings.queue):
                 return False
         with self._engine.begin() as connection:
-            work = queue.take(connection, now)
+            work = queue.take(connection, now, self._settings.queue)
         if work is None:
             return False
         lesson = self._lessons.get(work.exercise)
@@ -118,7 +120,7 @@ class Dispatcher:
         shutil.rmtree(outcome.task.source.parent, ignore_errors=True)
         answer = outcome.answer
         if answer is not None and answer.text is not None:
-            verdict = read_answer(answer.text)
+            verdict = Verdict(**json.loads(answer.text))
         else:
             verdict = make_failed_verdict(answer.message if answer else outcome.lost)
         broken = answer is not None and answer.broken
@@ -135,8 +137,8 @@ class Dispatcher:
 
 
 def grade_attempt(task: Task, *, database: str) -> str:
-    """Grades an attempt as `grade EXERCISE FILE --html` does; returns the verdict for
-    `read_answer`. Writes its steps to the database."""
+    """The verdict on an attempt as JSON. Writes the steps of the grading to the database."""
+    from grader.explore.pasted import run_pasted
     from grader.grading.grade import grade_with
     from grader.grading.what_if import Trial, try_fixes
     from grader.records import Detail, Submission
@@ -147,6 +149,10 @@ def grade_attempt(task: Task, *, database: str) -> str:
     show = _write_stages(engine, int(task.key))
     detail = Detail(instructions=True, cycles=True)
     options = replace(task.options, show=show, detail=detail, reuse=True)
+    if task.folder == ANY_FOLDER:
+        pasted = task.source.read_text("utf-8", "replace")
+        found = run_pasted(options, task.source)
+        return json.dumps(vars(make_found_verdict(found, task.source.name, pasted)))
     score = grade_with(options, task.folder, task.source, name=f"{task.exercise}.cu")
     exercise = read_exercise(task.folder)
     source = task.source.read_text(encoding="utf-8", errors="replace")
@@ -157,7 +163,7 @@ def grade_attempt(task: Task, *, database: str) -> str:
         trial = Trial(replace(options, detail=Detail()), jobs=1)
         score = replace(score, what_if=try_fixes(exercise, text, score, trial))
     own = {"student": task.exercise, "title": exercise.title, "source": source}
-    return pack_answer(make_verdict(score, **own))
+    return json.dumps(vars(make_verdict(score, **own)))
 
 
 @functools.cache
@@ -167,8 +173,7 @@ def _keep_open(database: str) -> Engine:
 
 
 def _write_stages(engine: Engine, grading_id: int) -> ShowProgress:
-    """Writes the step of a grading, at most twice a second. A busy database does not stop the
-    grading."""
+    """Writes steps, at most twice a second. A busy database does not stop the grading."""
     noted = 0.0
 
     def note(progress: Progress) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from sqlalchemy import Connection
@@ -13,9 +12,9 @@ from sqlalchemy import Connection
 from grader import __version__
 from grader.batch.items import Item
 from grader.batch.journal import Result, read_result
-from grader.batch.results import format_gradebook, make_entries
+from grader.batch.results import format_gradebook, make_entries, set_points
 from grader.batch.tasks import Task
-from grader.records import BatchEntry, BatchExercise, BatchSummary, Options, PendingRule, Status
+from grader.records import BatchExercise, BatchSummary, Options, PendingRule
 from grader.report.platforms.gradebooks import format_canvas, format_moodle
 from grader.server import attempts
 from grader.server.course import Lesson
@@ -23,7 +22,6 @@ from grader.server.people import read_people
 from grader.server.records import Attempt, Override, Person, Role
 
 NO_SUBMISSION = "no submission"
-NOT_YET = "waits to be graded"
 
 
 def summarise(
@@ -54,7 +52,9 @@ def summarise(
     items.sort(key=lambda item: item.student.casefold())
     max_scores = {lesson.id: lesson.full for lesson in lessons}
     entries = (
-        _decide(entry, decided.get((entry.student, entry.exercise)))
+        set_points(entry, by.points, by.reason, by.author)
+        if (by := decided.get((entry.student, entry.exercise)))
+        else entry
         for entry in make_entries(items, results, max_scores, pending)
     )
     exercises = tuple(BatchExercise(each.id, each.title, each.full) for each in lessons)
@@ -102,20 +102,3 @@ def _result(lesson: Lesson, attempt: Attempt, text: str) -> Result:
     key = str(attempt.id)
     task = Task(key, lesson.id, lesson.folder, attempt.sha256, lesson.folder, Options())
     return read_result(task, text, seconds=0.0, attempts=1)
-
-
-def _decide(entry: BatchEntry, override: Override | None) -> BatchEntry:
-    """The entry with the points that an instructor set. Such points are final."""
-    if override is None or override.points is None:
-        return entry
-    full = override.points >= entry.max_score
-    return replace(
-        entry,
-        status=Status.PASSED if full else Status.FAILED,
-        score=override.points,
-        judged_points=entry.max_score,
-        total_points=entry.max_score,
-        checks=tuple(replace(check, bonus=False) for check in entry.checks),
-        why=f"{override.reason} (points set by {override.author})",
-        message=override.reason,
-    )

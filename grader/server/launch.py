@@ -28,8 +28,8 @@ FORMS = "forms"
 """The note of the secret of the forms' tokens."""
 RESTART_SECONDS = 1.0
 MOST_CONNECTIONS = 2000
-FIRST = "instructor"
-"""The login of the first account."""
+FIRST = ("Instructor", "instructor")
+"""Name and login of the first account."""
 
 
 def open_site(settings: Settings) -> Site:
@@ -53,10 +53,8 @@ def invite_first(site: Site) -> str | None:
         instructors = people.read_people(connection, Role.INSTRUCTOR)
         if any(each.is_active for each in instructors):
             return None
-        if instructors:
-            person = instructors[0].id
-        else:
-            person = people.add_person(connection, "Instructor", FIRST, role=Role.INSTRUCTOR)
+        ids = [each.id for each in instructors]
+        person = ids[0] if ids else people.add_person(connection, *FIRST, role=Role.INSTRUCTOR)
         return f"{site.settings.url}/invitations/{people.invite(connection, person, now)}"
 
 
@@ -85,6 +83,15 @@ def serve(
             if link is not None:
                 show(f"Your invitation, as the first instructor:\n  {link}")
             uvicorn.Server(config).run([listening])
+
+
+def work(settings: Settings, *, show: Callable[[str], None], ready: str) -> None:
+    """Grades the attempts of a queue of a server's database until a signal ends it."""
+    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with hold_lock(settings.data / "lock", functools.partial(_refuse, settings)):
+        migrate(open_database(settings.database))
+        show(ready.format(exercises=len(find_lessons(settings.course))))
+        _keep_dispatching(settings, threading.Event())
 
 
 def _refuse(settings: Settings) -> None:

@@ -11,9 +11,9 @@ import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import fields
+from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select, update
-from sqlalchemy.engine import RowMapping
+from sqlalchemy import Connection, Select, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from grader.errors import UsageError
@@ -56,8 +56,7 @@ def add_person(
 def enter_member(
     connection: Connection, platform: Platform, member: Member, row: Mapping[str, str]
 ) -> int:
-    """The account of a member of a course platform, new at the first time. The platform decides
-    name and role; `row` is added to the person's row."""
+    """The account of a platform's member, with its name and role; `row` is added to the row."""
     login = f"lti-{digest(f'{platform.issuer} {member.subject}')[:20]}"
     role = Role.INSTRUCTOR if member.teaches else Role.STUDENT
     known = connection.execute(select(PEOPLE.c.id, PEOPLE.c.row).where(PEOPLE.c.login == login))
@@ -95,13 +94,12 @@ def read_people(connection: Connection, role: Role | None = None) -> list[Person
     """All people without guests, or those with a role, by name."""
     query = select(PEOPLE).order_by(PEOPLE.c.name, PEOPLE.c.id)
     query = query.where(PEOPLE.c.role != Role.GUEST if role is None else PEOPLE.c.role == role)
-    return [_person(row) for row in connection.execute(query).mappings()]
+    return _read(connection, query)
 
 
 def read_person(connection: Connection, person_id: int) -> Person | None:
     """The person with this id."""
-    row = connection.execute(select(PEOPLE).where(PEOPLE.c.id == person_id)).mappings().first()
-    return None if row is None else _person(row)
+    return next(iter(_read(connection, select(PEOPLE).where(PEOPLE.c.id == person_id))), None)
 
 
 def invite(connection: Connection, person_id: int, now: float) -> str:
@@ -169,8 +167,7 @@ def open_session(connection: Connection, person_id: int, now: float) -> str:
 
 
 def add_guest(connection: Connection, address: str, now: float) -> str:
-    """The cookie of a new guest, and the end of guests whose sessions have ended. UsageError if
-    there are too many from this address."""
+    """The cookie of a new guest; removes old guests. UsageError if too many share the address."""
     present = select(SESSIONS.c.person_id).where(SESSIONS.c.expires_s > now)
     ended = PEOPLE.c.id.not_in(present)
     connection.execute(delete(PEOPLE).where(PEOPLE.c.role == Role.GUEST, ended))
@@ -190,8 +187,7 @@ def find_session(connection: Connection, token: str, now: float) -> Person | Non
         .join(SESSIONS, SESSIONS.c.person_id == PEOPLE.c.id)
         .where(SESSIONS.c.token == digest(token), SESSIONS.c.expires_s > now)
     )
-    row = connection.execute(query).mappings().first()
-    return None if row is None else _person(row)
+    return next(iter(_read(connection, query)), None)
 
 
 def close_session(connection: Connection, token: str) -> None:
@@ -214,6 +210,9 @@ def fold_login(login: str) -> str:
     return login.strip().casefold()
 
 
-def _person(row: RowMapping) -> Person:
-    known = {**row, "row": json.loads(row["row"]), "is_active": row["password"] is not None}
-    return Person(**{each.name: known[each.name] for each in fields(Person)})
+def _read(connection: Connection, query: Select[Any]) -> list[Person]:
+    found = []
+    for row in connection.execute(query).mappings():
+        known = {**row, "row": json.loads(row["row"]), "is_active": row["password"] is not None}
+        found.append(Person(**{each.name: known[each.name] for each in fields(Person)}))
+    return found

@@ -13,52 +13,67 @@ from __future__ import annotations
 
 import time
 import zlib
+from collections import Counter
 from collections.abc import Sequence
 
 from sqlalchemy import ColumnElement, Connection, and_, func, or_, select, update
 
-from grader.server.records import Place, State, Verdict, Work
+from grader.report.verdicts import Verdict
+from grader.server.records import Place, Queue, State, Work
 from grader.server.tables import ATTEMPTS, GRADINGS, add_row
+from grader.statuses import Status
 
 LEASE_S = 20.0
 RENEW_S = 5.0
 RECENT = 20
 """Gradings whose mean time predicts the next."""
+_FREE = {"state": State.WAITING, "lease_s": None, "stage": ""}
+DAY_S = 86400.0
+FAULT = Status.GRADER_ERROR.value
 MOST_WAITING = 100
 """Gradings of a person in the queue."""
 
 
 def add_grading(
-    connection: Connection, attempt_id: int, person_id: int, now: float, *, what_if: bool = False
+    connection: Connection, owner: tuple[int, int], now: float, *, what_if: bool, queue: Queue
 ) -> int:
-    """Puts a grading of an attempt at the end of the person's turns; returns its id."""
-    clock = select(func.max(GRADINGS.c.turn)).where(GRADINGS.c.state != State.WAITING)
-    own = select(func.max(GRADINGS.c.turn)).where(GRADINGS.c.person_id == person_id)
-    started, last = connection.scalar(clock), connection.scalar(own)
+    """Puts a grading at the end of the person's turns in a queue; returns its id. `owner`: the ids
+    of attempt and person."""
+    attempt_id, person_id = owner
+    turns = select(func.max(GRADINGS.c.turn)).where(GRADINGS.c.queue == queue)
+    started = connection.scalar(turns.where(GRADINGS.c.state != State.WAITING))
+    last = connection.scalar(turns.where(GRADINGS.c.person_id == person_id))
     turn = max(started or 0, 0 if last is None else last + 1)
-    owner = {"attempt_id": attempt_id, "person_id": person_id, "what_if": what_if}
+    own = {"attempt_id": attempt_id, "person_id": person_id, "what_if": what_if, "queue": queue}
     place = {"state": State.WAITING, "turn": turn, "tries": 0, "queued_s": now}
-    return add_row(connection, GRADINGS, **owner, **place, stage="", message="")
+    return add_row(connection, GRADINGS, **own, **place, stage="", message="")
 
 
 def count_waiting(connection: Connection, person_id: int) -> int:
     """The person's gradings without a verdict."""
-    query = select(func.count()).where(
-        GRADINGS.c.person_id == person_id, GRADINGS.c.state != State.DONE
-    )
-    return int(connection.scalar(query) or 0)
+    own = (GRADINGS.c.person_id == person_id, GRADINGS.c.state != State.DONE)
+    return connection.scalar(select(func.count()).where(*own)) or 0
 
 
-def has_work(connection: Connection, now: float) -> bool:
+def count_on_gpu(connection: Connection, person_id: int, now: float) -> int:
+    """The person's gradings on a GPU in the last 24 hours, without faults of the machine."""
+    own = (GRADINGS.c.person_id == person_id, GRADINGS.c.queue == Queue.GPU)
+    recent = (GRADINGS.c.queued_s > now - DAY_S, GRADINGS.c.status.is_distinct_from(FAULT))
+    return connection.scalar(select(func.count()).where(*own, *recent)) or 0
+
+
+def has_work(connection: Connection, now: float, queue: Queue = Queue.SERVER) -> bool:
     """Whether a grading can be taken."""
-    return connection.scalar(select(GRADINGS.c.id).where(_is_free(now)).limit(1)) is not None
+    return (
+        connection.scalar(select(GRADINGS.c.id).where(*_is_free(now, queue)).limit(1)) is not None
+    )
 
 
-def take(connection: Connection, now: float) -> Work | None:
+def take(connection: Connection, now: float, queue: Queue = Queue.SERVER) -> Work | None:
     """Takes the next grading: a waiting grading, or a grading whose worker has ended."""
     query = (
         select(GRADINGS.c.id)
-        .where(_is_free(now))
+        .where(*_is_free(now, queue))
         .order_by(GRADINGS.c.turn, GRADINGS.c.id)
         .limit(1)
         .with_for_update(skip_locked=True)
@@ -77,9 +92,9 @@ def take(connection: Connection, now: float) -> Work | None:
     return Work(grading_id, exercise, source, sha256, tries)
 
 
-def _is_free(now: float) -> ColumnElement[bool]:
+def _is_free(now: float, queue: Queue) -> tuple[ColumnElement[bool], ...]:
     lost = and_(GRADINGS.c.state == State.RUNNING, GRADINGS.c.lease_s < now)
-    return or_(GRADINGS.c.state == State.WAITING, lost)
+    return GRADINGS.c.queue == queue, or_(GRADINGS.c.state == State.WAITING, lost)
 
 
 def tries_fixes(connection: Connection, grading_id: int) -> bool:
@@ -95,18 +110,16 @@ def renew(connection: Connection, grading_ids: Sequence[int], now: float) -> Non
     connection.execute(query.values(lease_s=now + LEASE_S))
 
 
-def release_all(connection: Connection) -> None:
-    """Returns all running gradings to the queue, without a count of the try: their dispatcher has
-    ended, by no fault of theirs."""
-    query = update(GRADINGS).where(GRADINGS.c.state == State.RUNNING)
-    waiting = {"state": State.WAITING, "lease_s": None, "stage": ""}
-    connection.execute(query.values(**waiting, tries=GRADINGS.c.tries - 1))
+def release_all(connection: Connection, queue: Queue) -> None:
+    """Returns running gradings to their queue, without a count of the try: their worker ended."""
+    running = (GRADINGS.c.state == State.RUNNING, GRADINGS.c.queue == queue)
+    query = update(GRADINGS).where(*running)
+    connection.execute(query.values(**_FREE, tries=GRADINGS.c.tries - 1))
 
 
 def put_back(connection: Connection, grading_id: int) -> None:
     """Returns a grading to its place in the queue."""
-    query = update(GRADINGS).where(GRADINGS.c.id == grading_id)
-    connection.execute(query.values(state=State.WAITING, lease_s=None, stage=""))
+    connection.execute(update(GRADINGS).where(GRADINGS.c.id == grading_id).values(**_FREE))
 
 
 def keep_stage(connection: Connection, grading_id: int, stage: str) -> None:
@@ -128,22 +141,23 @@ def finish(connection: Connection, work: Work, verdict: Verdict, now: float) -> 
 
 
 def read_places(connection: Connection, workers: int) -> dict[int, Place]:
-    """The places of all waiting and running gradings by id."""
+    """The places of all waiting and running gradings by id, each in its queue. The number of
+    workers with a GPU is unknown, and so is the waiting time for them."""
     query = (
-        select(GRADINGS.c.id, GRADINGS.c.state, GRADINGS.c.stage)
+        select(GRADINGS.c.id, GRADINGS.c.state, GRADINGS.c.stage, GRADINGS.c.queue)
         .where(GRADINGS.c.state != State.DONE)
         .order_by(GRADINGS.c.state, GRADINGS.c.turn, GRADINGS.c.id)  # "running" before "waiting"
     )
     rows = connection.execute(query).all()
     seconds = mean_seconds(connection) if rows else None
-    places = {}
-    for ahead, (grading_id, state, stage) in enumerate(rows):
-        if state == State.RUNNING:
-            places[grading_id] = Place(State.RUNNING, stage=stage)
-        else:
-            rounds = ahead // workers + 1
-            wait_s = None if seconds is None else rounds * seconds
-            places[grading_id] = Place(State.WAITING, ahead, wait_s)
+    places, before = {}, Counter[Queue]()
+    for grading_id, state, stage, queue in rows:
+        ahead = before[queue]
+        before[queue] += 1
+        known = seconds is not None and queue is Queue.SERVER
+        wait_s = (ahead // workers + 1) * seconds if known and seconds else None
+        waiting = Place(State.WAITING, ahead, wait_s)
+        places[grading_id] = Place(state, stage=stage) if state is State.RUNNING else waiting
     return places
 
 

@@ -33,11 +33,18 @@ class State(StrEnum):
     DONE = "done"
 
 
+class Queue(StrEnum):
+    """The workers of a grading: the server's, or those of `grade worker`."""
+
+    SERVER = "server"
+    GPU = "gpu"
+
+
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a server. `course`: the folder of the exercises; None: the grader's own.
-    `database`: a URL of SQLAlchemy. `url`: the address that browsers use. `seconds`: the limit of a
-    grading."""
+    """The settings of a server or a worker. `course`: the folder of the exercises; None: the
+    grader's own. `database`: a URL of SQLAlchemy. `url`: the address that browsers use. `seconds`:
+    the limit of a grading. `gpu_quota`: attempts that a student can send to a GPU in a day."""
 
     data: Path
     course: Path | None
@@ -50,12 +57,13 @@ class Settings:
     model: bool = True
     platforms: tuple[Platform, ...] = ()
     playground: bool = False
+    queue: Queue = Queue.SERVER
+    gpu_quota: int = 0
 
 
 @dataclass(frozen=True)
 class Person:
-    """An account. `row`: the person's row of the roster, for the exports. `is_active`: the person
-    has a password."""
+    """An account. `row`: of the roster, for the exports. `is_active`: there is a password."""
 
     id: int
     name: str
@@ -87,8 +95,8 @@ class Assignment:
 @dataclass(frozen=True)
 class Attempt:
     """A source text that a student had graded. `submitted_s`: the time of the submission, None for
-    a trial. `grading_id` and `state` are of the latest grading, the other fields of the latest
-    grading with a verdict: they are None or empty before it."""
+    a trial. `grading_id`, `state` and `queue` are of the latest grading, the other fields of the
+    latest grading with a verdict: they are None or empty before it."""
 
     id: int
     person_id: int
@@ -98,6 +106,7 @@ class Attempt:
     submitted_s: float | None
     grading_id: int
     state: State
+    queue: Queue
     verdict_id: int | None
     status: str | None
     points: float | None
@@ -111,8 +120,7 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Place:
-    """The progress of a grading. `ahead`: gradings before it in the queue; `wait_s`: an estimate;
-    `stage`: the running step."""
+    """The progress of a grading: the number before it, an estimate, and the running step."""
 
     state: State
     ahead: int = 0
@@ -132,20 +140,6 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """The result of a grading. `score`: JSON text, with the secret seed; `shown`: JSON text without
-    secrets, for browsers; `page`: the page of the score."""
-
-    status: str
-    message: str
-    points: float | None
-    full: float | None
-    score: str | None
-    shown: str
-    page: str | None
-
-
-@dataclass(frozen=True)
 class Comment:
     """An instructor's comment on a line of an attempt."""
 
@@ -158,8 +152,7 @@ class Comment:
 
 @dataclass(frozen=True)
 class Override:
-    """An instructor's decision on the points of a student's exercise; `points` is None where the
-    grader's points count again."""
+    """An instructor's decision on points; None: the grader's points count again."""
 
     points: float | None
     reason: str

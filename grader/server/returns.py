@@ -89,22 +89,19 @@ def _list_changed(
             decided = attempts.choose_override(overrides.get(place, []))
             mark = (decided, counting and (counting.id, counting.grading_id, counting.verdict_id))
             if mark != sent.get(place, (None, None)):
-                score = _make_score(connection, counting, decided, site.lessons[exercise].full)
-                score["userId"] = person.row[SUBJECT]
+                full = site.lessons[exercise].full
+                points = _read_points(connection, counting, decided, full)
+                score = lti.make_score(person.row[SUBJECT], *points)
                 yield person.row[CLIENT], place, mark, person.row[f"{COLUMN}{exercise}"], score
 
 
-def _make_score(
+def _read_points(
     connection: Connection, counting: Attempt | None, decided: Override | None, full: float
-) -> dict[str, Any]:
-    """The score of the service. Without final points, the cell is empty."""
-    shown = counting and attempts.read_kept(connection, counting, "shown")
-    points, most = (counting.points, counting.full) if counting else (None, None)
-    if shown and json.loads(shown)["pending"]:
-        points = None
+) -> tuple[float | None, float | None]:
+    """The final points, None if there are none, and the full points."""
     if decided is not None:
-        points, most = decided.points, full
-    score: dict[str, Any] = {"activityProgress": "Submitted", "gradingProgress": "PendingManual"}
-    if points is not None:
-        score |= {"scoreGiven": points, "scoreMaximum": most, "gradingProgress": "FullyGraded"}
-    return score
+        return decided.points, full
+    shown = counting and attempts.read_kept(connection, counting, "shown")
+    if counting is None or (shown and json.loads(shown)["pending"]):
+        return None, None
+    return counting.points, counting.full

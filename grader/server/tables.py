@@ -7,7 +7,7 @@ from enum import StrEnum
 import sqlalchemy as sa
 from sqlalchemy import Column, Float, Index, Integer, String, Table, Text
 
-from grader.server.records import Counting, Role, State
+from grader.server.records import Counting, Queue, Role, State
 
 METADATA = sa.MetaData()
 
@@ -81,6 +81,7 @@ GRADINGS = _numbered(
     Column("person_id", Integer, _of("people"), nullable=False, index=True),
     Column("state", _choice(State), nullable=False),
     Column("what_if", sa.Boolean, nullable=False, server_default=sa.false()),  # it tries fixes too
+    Column("queue", _choice(Queue), nullable=False, server_default=Queue.SERVER.value),
     Column("turn", Integer, nullable=False),  # gradings start in the order of (turn, id): queue.py
     Column("tries", Integer, nullable=False),
     Column("lease_s", Float),  # until then a worker has it

@@ -19,7 +19,10 @@ HOSTILE = '<img src=x onerror="alert(1)">'
 HOSTILE_SOURCE = f"#error {HOSTILE}</script><script>alert(2)</script>\n__global__ void k() {{}}\n"
 
 
-ON_BOTH = ("test_class", "test_database", "test_kills", "test_platform", "test_queue")
+ON_BOTH = (
+    *("test_class", "test_database", "test_gpu_queue", "test_kills", "test_platform"),
+    "test_queue",
+)
 """The modules whose tests run on SQLite and on PostgreSQL."""
 
 

@@ -20,6 +20,7 @@ from grader.cli.serve import LIBRARIES, check_url
 from grader.errors import GraderError, UsageError
 from grader.server.course import find_lessons, render_handout
 from grader.server.database import migrate, open_database, read_secret
+from grader.server.records import Queue
 from grader.server.tables import GRADINGS, METADATA
 from grader.server.web.site import PAGE, Site
 from tests.support.served import enter
@@ -30,18 +31,20 @@ def test_a_database_has_the_newest_tables_and_version(site: Site) -> None:
     with site.engine.connect() as connection:
         context = MigrationContext.configure(connection)
         assert compare_metadata(context, METADATA) == []
-        assert context.get_current_revision() == "v0002"
+        assert context.get_current_revision() == "v0003"
 
 
 def test_an_earlier_database_gets_the_new_columns_and_keeps_its_rows(site: Site) -> None:
     enter(site, "ada@example.org").grade("x")
     with site.engine.begin() as connection:
-        connection.execute(text("ALTER TABLE gradings DROP COLUMN what_if"))
+        for column in ("what_if", "queue"):
+            connection.execute(text(f"ALTER TABLE gradings DROP COLUMN {column}"))
         connection.execute(text("UPDATE alembic_version SET version_num = 'v0001'"))
     migrate(site.engine)
     with site.engine.connect() as connection:
         assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
         assert connection.scalars(select(GRADINGS.c.what_if)).all() == [False]
+        assert connection.scalars(select(GRADINGS.c.queue)).all() == [Queue.SERVER]
 
 
 def test_a_secret_is_drawn_once(site: Site) -> None:
@@ -108,6 +111,7 @@ def test_the_wheel_holds_the_pages() -> None:
     with zipfile.ZipFile(io.BytesIO(make_wheel()[1])) as archive:
         names = set(archive.namelist())
     shipped = ("style.css", "bundle/work.js", "bundle/LICENSES.txt", "templates/work.html")
+    shipped += ("any/README.md", "any/any-kernel.cu")
     assert {f"grader/server/page/{name}" for name in shipped} <= names
     assert "grader/server/migrations/versions/v0001.py" in names
 

@@ -70,6 +70,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Course]:
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "grader", "serve", "--course", str(folder / "course")]
     options = ["--data", str(folder / "data"), "--port", str(port)]
+    options += ["--playground", "--gpu-quota", "2"]
     with (
         playwright.sync_playwright() as run,
         subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True) as server,
@@ -198,4 +199,34 @@ def test_a_course_from_the_invitation_to_the_export(course: Course) -> None:
         teacher.get_by_role("button", name="Download").click()
     text = Path(download.value.path()).read_text()
     assert "Ada Lovelace,,99" in text
+    assert course.messages == []
+
+
+def test_a_guest_runs_kernels_and_programs_and_shares_them(course: Course) -> None:
+    guest = course.open()
+    guest.goto(f"{course.url}/playground")
+    guest.get_by_role("button", name="Start").click()
+    guest.get_by_role("link", name="Any kernel or program").click()
+    guest.get_by_role("button", name="Run", exact=True).click()  # the example
+    guest.locator(".verdict").wait_for(timeout=VERDICT_MS)
+    assert "Graded: ran" in guest.locator("#progress").inner_text()
+    assert "global_load_sectors" in guest.locator("#result").inner_text()
+    check_looks(course, guest, "any-kernel")
+    guest.locator(".report summary").click()
+    report = guest.frame_locator("iframe")
+    assert report.get_by_role("heading", name="Counters").is_visible()
+    link = guest.locator("#result a", has_text="/shared/").get_attribute("href")
+    assert link is not None
+    program = """__global__ void k(int *x) { x[threadIdx.x] = 1; }
+int main() { int *d; cudaMalloc(&d, 64); k<<<1, 16>>>(d); return cudaFree(d); }
+"""
+    grade(guest, program, button="Run")
+    assert "exit code 0" in guest.locator(".verdict").inner_text()
+    check_looks(course, guest, "any-program")
+    everybody = course.open()
+    everybody.goto(link)
+    assert "saxpy" in everybody.locator("pre").last.inner_text()
+    check_looks(course, everybody, "shared")
+    everybody.get_by_role("link", name="Pictures, source with costs").click()
+    assert everybody.get_by_role("heading", name="Counters").is_visible()
     assert course.messages == []

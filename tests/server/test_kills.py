@@ -86,7 +86,10 @@ def test_no_attempt_is_lost_when_server_and_workers_are_killed(
             send(number)
         wait_for(engine, lambda found: found[0].state is State.RUNNING)
         (dispatcher,) = set(children_of(process.pid))
-        (worker, *_) = children_of(dispatcher)
+        until = time.monotonic() + DEADLINE_S
+        while not (workers := children_of(dispatcher)) and time.monotonic() < until:
+            time.sleep(0.02)  # the state is kept before the worker starts
+        (worker, *_) = workers
         os.kill(worker, signal.SIGKILL)
         time.sleep(0.5)
         os.kill(dispatcher, signal.SIGKILL)

@@ -14,11 +14,11 @@ import pytest
 
 from grader import lti
 from grader.errors import UsageError
+from grader.report.verdicts import make_failed_verdict
 from grader.server import people
 from grader.server.attempts import add_override
 from grader.server.records import Override, Role
 from grader.server.returns import Sent, return_points
-from grader.server.verdicts import make_failed_verdict
 from grader.server.web.site import Site
 from tests.support.platform import CLIENT, ISSUER, Form, School, make_rsa, open_school
 from tests.support.served import ROOT, Visitor, finish_all, make_site, visit, worth

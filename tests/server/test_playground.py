@@ -10,13 +10,32 @@ import pytest
 from sqlalchemy import update
 
 from grader.server import people
-from grader.server.attempts import read_attempt, read_attempts
+from grader.server.attempts import MAX_SOURCE_BYTES, read_attempt, read_attempts
+from grader.server.course import ANY_KERNEL
 from grader.server.records import Role
 from grader.server.tables import ATTEMPTS, SESSIONS
 from grader.server.web import playground
 from grader.server.web.site import Site
 from tests.server.conftest import HOSTILE, HOSTILE_SOURCE
 from tests.support.served import JSON, Visitor, enter, finish_all, grade_all, visit, worth
+
+KERNEL = f"""// run: --size n=64 --input x=index --output y --check
+// launch: k<<<1, n>>>(y, x)
+__global__ void k(float *y, const float *x) {{ // {HOSTILE}
+    y[0] = x[threadIdx.x]; if (threadIdx.x == 0) printf("%s", "{HOSTILE.replace('"', "'")}");
+}}
+"""
+PROGRAM = f"""#include <cstdio>
+__global__ void k(int *x) {{ x[threadIdx.x] = 7; }} // {HOSTILE}
+int main() {{
+    int *d, h;
+    cudaMalloc(&d, 4);
+    k<<<1, 1>>>(d);
+    cudaMemcpy(&h, d, 4, cudaMemcpyDeviceToHost);
+    cudaFree(d);
+    printf("%d %s", h, "{HOSTILE.replace('"', chr(92) + '"')}");
+}}
+"""
 
 
 @pytest.fixture
@@ -61,6 +80,72 @@ def test_a_guest_grades_and_shares_the_attempt(open_site: Site) -> None:
     assert "data-post" not in shared.text
 
 
+def test_a_guest_runs_any_kernel_and_shares_its_report(open_site: Site) -> None:
+    guest = come(open_site)
+    assert "any-kernel" in guest.client.get("/exercises").text
+    page = guest.client.get("/exercises/any-kernel").text
+    assert "// run: --size n=65536" in page
+    assert ">Run</button>" in page
+    attempt = guest.grade(KERNEL, exercise=ANY_KERNEL)
+    link = find_link(guest, attempt)
+    grade_all(open_site)
+    own = guest.client.get(f"/attempts/{attempt}.json").json()
+    assert "global_load_sectors" in own["html"]
+    assert [mark["line"] for mark in own["marks"]] == [4]
+    assert 'class="points"><b>' not in own["html"]
+    everybody = visit(open_site).client
+    shared, report = everybody.get(link), everybody.get(f"{link}/report")
+    assert f'href="http://localhost{link}/report"' in shared.text
+    assert "global_load_sectors" in shared.text
+    assert "line by line" in report.text
+    assert "LDG" in report.text  # machine code
+    assert report.headers["content-security-policy"].startswith("sandbox;")
+    for text in (shared.text, report.text, own["html"]):
+        assert "onerror" in text
+        assert HOSTILE not in text
+    wrong = f"{link[:-1]}{'0' if link[-1] != '0' else '1'}/report"
+    assert everybody.get(wrong).status_code == 404
+
+
+def test_a_guest_runs_a_program(open_site: Site) -> None:
+    guest = come(open_site)
+    attempt = guest.grade(PROGRAM, exercise=ANY_KERNEL)
+    broken = guest.grade("int main() { return 0 }", exercise=ANY_KERNEL)
+    grade_all(open_site)
+    own = guest.client.get(f"/attempts/{attempt}.json").json()
+    assert "7 &lt;img" in own["html"]
+    assert HOSTILE not in own["html"]
+    assert "Timeline" in guest.client.get(f"/attempts/{attempt}/report").text
+    failed = guest.client.get(f"/attempts/{broken}.json").json()
+    assert "does not compile" in failed["html"]
+    assert guest.client.get(f"/attempts/{broken}/report").status_code == 404
+    with open_site.reading() as connection:
+        kept = {each.id: each for each in read_attempts(connection)}
+    assert (kept[attempt].status, kept[broken].status) == ("passed", "compile_error")
+    assert {each.points for each in kept.values()} == {None}
+
+
+def test_only_guests_and_instructors_run_any_kernel(open_site: Site) -> None:
+    attempt = come(open_site).grade("x", exercise=ANY_KERNEL)
+    ada, teacher = enter(open_site, "a@x.org"), enter(open_site, "t@x.org", Role.INSTRUCTOR)
+    page = f"/exercises/{ANY_KERNEL}"
+    assert teacher.client.get(page).status_code == 200
+    assert teacher.client.get(f"/attempts/{attempt}").status_code == 200
+    assert ada.client.get(page).status_code == 404
+    form = {"form_token": ada.token(), "source": "x"}
+    assert ada.client.post(f"{page}/attempts", json=form).status_code == 404
+    assert ANY_KERNEL not in ada.client.get("/exercises").text
+    for shown in ("/class", "/exports?kind=csv"):
+        assert ANY_KERNEL not in teacher.client.get(shown).text
+
+
+def test_a_large_file_of_a_guest_is_refused(open_site: Site) -> None:
+    guest = come(open_site)
+    form = {"form_token": guest.token(), "source": "x" * (MAX_SOURCE_BYTES + 1)}
+    answer = guest.client.post(f"/exercises/{ANY_KERNEL}/attempts", json=form, headers=JSON)
+    assert (answer.status_code, answer.json()["error"]) == (400, "A file has at most 256 KiB.")
+
+
 def test_a_shared_text_is_no_markup(open_site: Site) -> None:
     guest = come(open_site)
     attempt = guest.grade(HOSTILE_SOURCE)
@@ -74,6 +159,8 @@ def test_a_shared_text_is_no_markup(open_site: Site) -> None:
 def test_without_the_option_there_is_no_playground(site: Site) -> None:
     visitor = visit(site)
     assert visitor.client.get("/playground").status_code == 404
+    teacher = enter(site, "t@example.org", Role.INSTRUCTOR)
+    assert teacher.client.get(f"/exercises/{ANY_KERNEL}").status_code == 404
     form = {"form_token": visitor.token("/sign-in")}
     assert visitor.client.post("/playground", data=form).status_code == 404
 

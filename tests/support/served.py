@@ -16,12 +16,12 @@ from starlette.testclient import TestClient
 
 from grader.batch.pool import LocalPool
 from grader.lti import Platform
+from grader.report.verdicts import Verdict, make_failed_verdict
 from grader.server import people, queue
 from grader.server.attempts import read_attempts
 from grader.server.dispatcher import Dispatcher, grade_attempt
 from grader.server.launch import open_site
-from grader.server.records import Role, Settings, Verdict
-from grader.server.verdicts import make_failed_verdict
+from grader.server.records import Role, Settings
 from grader.server.web.app import make_app
 from grader.server.web.site import Site
 

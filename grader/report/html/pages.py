@@ -75,8 +75,14 @@ def _scoped_style() -> str:
 
 @functools.cache
 def _environment() -> Environment:
+    return make_environment("grader.report.html")
+
+
+def make_environment(package: str) -> Environment:
+    """The environment of the templates of a package: all values are escaped, and control characters
+    removed."""
     return Environment(
-        loader=PackageLoader("grader.report.html", _FOLDER),
+        loader=PackageLoader(package, _FOLDER),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

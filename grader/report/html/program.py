@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from grader.messages.findings import describe_finding, describe_place
 from grader.messages.host_findings import describe_mistake
 from grader.messages.programs import advise_on_program, describe_clock, describe_result
-from grader.records import KernelRun
+from grader.records import Failure, KernelRun
 from grader.records.program_run import ProgramRun
 from grader.report.annotation import PAGE_COLUMNS, annotate_run
 from grader.report.html.machine import make_machine
@@ -25,23 +26,40 @@ MOST_FINDINGS = 50
 def render_run(run: KernelRun) -> str:
     """The run as markup: launches, times, counters, outputs, findings, and the source with the cost
     of each line. All texts are escaped; there is no script."""
+    return render_fragment("kernel_run.html", **_view_run(run))
+
+
+def render_run_page(run: KernelRun, title: str) -> str:
+    """The same as a page."""
+    return render_page("kernel_run_page.html", title=clean_line(title), **_view_run(run))
+
+
+def _view_run(run: KernelRun) -> dict[str, Any]:
     annotation = annotate_run(run, PAGE_COLUMNS)
-    return render_fragment(
-        "kernel_run.html",
-        run=run,
-        tables=[*list_launch_tables(run), *list_output_table(run)],
-        findings=[(each, describe_place(each)) for each in run.findings[:MOST_FINDINGS]],
-        counted=bool(annotation.columns),
-        columns=[(column.titles[0], column.meaning) for column in annotation.columns],
-        machine=make_machine(run.machine),
-        source=make_lines(annotation) if run.source else (),
-        pictures=make_figures(annotation),
+    return {
+        "run": run,
+        "tables": [*list_launch_tables(run), *list_output_table(run)],
+        "findings": [(each, describe_place(each)) for each in run.findings[:MOST_FINDINGS]],
+        "counted": bool(annotation.columns),
+        "columns": [(column.titles[0], column.meaning) for column in annotation.columns],
+        "machine": make_machine(run.machine),
+        "source": make_lines(annotation) if run.source else (),
+        "pictures": make_figures(annotation),
+    }
+
+
+def render_program_page(run: ProgramRun, title: str, texts: Mapping[str, str] | None = None) -> str:
+    """The page of a run; `title` is the command. `texts`: as for `list_files`."""
+    return render_page("program_page.html", title=clean_line(title), **_view(run, texts))
+
+
+def render_found(found: KernelRun | ProgramRun | Failure, title: str, source: str) -> str | None:
+    """The page of a run of this only source; None for a file that does not run."""
+    if isinstance(found, KernelRun):
+        return render_run_page(found, title)
+    return (
+        None if isinstance(found, Failure) else render_program_page(found, title, {title: source})
     )
-
-
-def render_program_page(run: ProgramRun, title: str) -> str:
-    """The page of a run; `title` is the command."""
-    return render_page("program_page.html", title=clean_line(title), **_view(run))
 
 
 def render_program_fragment(run: ProgramRun) -> str:
@@ -49,8 +67,8 @@ def render_program_fragment(run: ProgramRun) -> str:
     return render_fragment("program.html", **_view(run))
 
 
-def _view(run: ProgramRun) -> dict[str, Any]:
-    annotations = [annotate_run(file, PAGE_COLUMNS) for file in list_files(run)]
+def _view(run: ProgramRun, texts: Mapping[str, str] | None = None) -> dict[str, Any]:
+    annotations = [annotate_run(file, PAGE_COLUMNS) for file in list_files(run, texts)]
     groups = {
         "Errors of kernels": [failure.message for failure in run.failures],
         "Found in kernels": [*map(describe_finding, run.findings)],

@@ -6,6 +6,7 @@ import json
 from typing import Any
 from urllib.parse import quote
 
+from grader.messages.cause_row import page_address
 from grader.messages.causes import name_cause
 from grader.messages.explanations import explain
 from grader.records import PendingRule, Score
@@ -41,8 +42,9 @@ def format_sarif(score: Score, rule: PendingRule | None = None) -> str:
 
 
 def _format_rule(key: str) -> dict[str, Any]:
-    """A rule with its meaning and its fix; no address is known where its page is on the web."""
-    rule = {"id": key, "shortDescription": {"text": name_cause(key).replace("_", " ")}}
+    """A rule with its address, its meaning and its fix."""
+    short = {"text": name_cause(key).replace("_", " ")}
+    rule = {"id": key, "shortDescription": short, "helpUri": page_address(key)}
     page = explain(key)
     if page is None:
         return rule

@@ -26,6 +26,7 @@ TITLES = {
     404: "This page does not exist, or is not yours.",
     405: "This address has no such form.",
     413: "This is too large.",
+    500: "The server failed. Your work is kept.",
 }
 HEADERS = {
     "x-content-type-options": "nosniff",
@@ -46,7 +47,7 @@ def make_app(site: Site) -> Starlette:
     app = Starlette(
         routes=_make_routes(),
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)],
-        exception_handlers={HTTPException: show_error, Exception: show_fault},
+        exception_handlers={HTTPException: show_error, Exception: show_error},
     )
     app.middleware_stack = add_headers(app.build_middleware_stack())  # also around faults
     app.state.site = site
@@ -68,6 +69,7 @@ def _make_routes() -> list[Route]:
         ("/lti/keys", public(platform_pages.send_keys), get),
         ("/playground", public(playground.start), get + post),
         ("/shared/{attempt:int}/{token}", public(playground.show_shared), get),
+        ("/shared/{attempt:int}/{token}/report", public(playground.show_shared_report), get),
         ("/exercises", signed_in(work_pages.list_exercises), get),
         (_EXERCISE, signed_in(work_pages.show_exercise), get),
         (f"{_EXERCISE}/history", signed_in(work_pages.show_history), get),
@@ -80,6 +82,7 @@ def _make_routes() -> list[Route]:
         (f"{_ATTEMPT}/report", signed_in(work_pages.show_report), get),
         (f"{_ATTEMPT}/source", signed_in(work_pages.download_source), get),
         (f"{_ATTEMPT}/submit", signed_in(work_pages.submit_attempt), post),
+        (f"{_ATTEMPT}/gpu", signed_in(work_pages.grade_on_gpu), post),
         (f"{_ATTEMPT}/what-if", signed_in(work_pages.try_fixes), post),
         (f"{_ATTEMPT}/comments", teaching(class_pages.add_comment), post),
         (f"{_ATTEMPT}/again", teaching(class_pages.grade_again), post),
@@ -114,27 +117,18 @@ async def send_static(request: Request) -> Response:
 
 
 async def show_error(request: Request, error: Exception) -> Response:
-    """The page of an error that has no visit."""
-    assert isinstance(error, HTTPException)
-    title = TITLES.get(error.status_code, "This did not work.")
-    text = error.detail if error.status_code in (400, 403, 413) else ""
-    return _show(request, title, text, error.status_code)
-
-
-async def show_fault(request: Request, _: Exception) -> Response:
-    """The page of a fault of the server; the log has the reason."""
-    advice = "Try again, or ask your instructor to read the log."
-    return _show(request, "The server failed. Your work is kept.", advice, 500)
-
-
-def _show(request: Request, title: str, advice: str, status: int) -> Response:
+    """The page of an error that has no visit. The log has the reason of a fault."""
+    status, advice = 500, "Try again, or ask your instructor to read the log."
+    if isinstance(error, HTTPException):
+        status = error.status_code
+        advice = error.detail if status in (400, 403, 413) else ""
     asks = "application/json" in request.headers.get("accept", "")
+    title = TITLES.get(status, "This did not work.")
     return show_message(request.app.state.site, title, advice, status, wants_json=asks)
 
 
 def add_headers(app: ASGIApp) -> ASGIApp:
-    """Adds the headers of security to every answer that has none of its own, and draws the nonce of
-    the editor's style sheet."""
+    """Adds the headers of security to every answer, and draws the nonce of the style sheet."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         scope["nonce"] = nonce = secrets.token_urlsafe(12)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 from sqlalchemy import Connection
 from starlette.responses import Response
@@ -11,7 +10,7 @@ from starlette.responses import Response
 from grader.batch.roster import check_roster
 from grader.errors import UsageError
 from grader.records import PendingRule
-from grader.report.moments import format_moment
+from grader.report.moments import format_moment, parse_moment
 from grader.server import attempts, people, queue
 from grader.server.gradebook import format_export, name_uniquely, summarise
 from grader.server.records import Assignment, Attempt, Counting, Override, Person, Role
@@ -23,8 +22,7 @@ MOST_PEOPLE = 2000
 
 
 def show_class(visit: Visit) -> Response:
-    """The table of students and exercises. The page's script asks for it again and again, and gets
-    no content while nothing has changed."""
+    """The table of the class. The page's script asks for it again: no content if it is equal."""
     only_table = "table" in visit.query
     with visit.site.reading() as connection:
         queued = queue.read_version(connection)
@@ -69,10 +67,15 @@ def _make_cell(
 
 def set_rules(visit: Visit) -> Response:
     """Changes the deadline, the rule of counting and the visibility of an exercise."""
-    lesson = find_lesson(visit, visit.path["exercise"])
+    lesson, given = find_lesson(visit, visit.path["exercise"]), visit.form.get("deadline", "")
+    try:
+        deadline_s = parse_moment(given, MOMENT)
+    except ValueError:
+        advice = "Write it as 2026-03-01T23:59, in UTC."
+        raise UsageError(f"{given!r} is no date and time", advice) from None
     rules = Assignment(
         lesson.id,
-        _read_moment(visit.form.get("deadline", "")),
+        deadline_s,
         Counting.BEST if visit.form.get("counting") == "best" else Counting.LAST,
         visible=visit.form.get("visible") == "yes",
     )
@@ -240,23 +243,9 @@ def _show_roster(visit: Visit, links: list[tuple[str, str, str]]) -> Response:
 
 
 def _find_person(visit: Visit, connection: Connection) -> Person:
-    person = people.read_person(connection, visit.number("person"))
-    if person is None:
-        missing()
-    return person
+    return people.read_person(connection, visit.number("person")) or missing()
 
 
 def _link(visit: Visit, connection: Connection, person_id: int) -> str:
     token = people.invite(connection, person_id, visit.now)
     return f"{visit.site.settings.url}/invitations/{token}"
-
-
-def _read_moment(text: str) -> float | None:
-    """A deadline in UTC; None for an empty field."""
-    if not text.strip():
-        return None
-    try:
-        return datetime.strptime(text.strip(), MOMENT).replace(tzinfo=UTC).timestamp()
-    except (ValueError, OverflowError):
-        message = f"{text!r} is no date and time"
-        raise UsageError(message, "Write it as 2026-03-01T23:59, in UTC.") from None

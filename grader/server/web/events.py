@@ -18,7 +18,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from grader.report.moments import format_wait
+from grader.report.moments import format_place, format_stage
 from grader.server import queue
 from grader.server.records import Place, State
 from grader.server.web.site import Site
@@ -100,8 +100,5 @@ async def _send_places(board: Board, person_id: int, grading_id: int) -> AsyncIt
 def _describe(place: Place | None) -> dict[str, object]:
     if place is None:
         return {"state": State.DONE.value, "text": ""}
-    if place.state is State.RUNNING:
-        return {"state": place.state.value, "text": f"Grading: {place.stage or 'starting'}"}
-    number = f"{place.ahead} before you" if place.ahead else "you are next"
-    wait = f", {format_wait(place.wait_s)}" if place.wait_s is not None else ""
-    return {"state": place.state.value, "text": f"Waiting: {number}{wait}"}
+    text = format_stage(place.stage) if place.state is State.RUNNING else ""
+    return {"state": place.state.value, "text": text or format_place(place.ahead, place.wait_s)}

@@ -10,7 +10,6 @@ from starlette.responses import JSONResponse, Response
 from grader import lti
 from grader.errors import GraderError
 from grader.server import people
-from grader.server.course import Lesson
 from grader.server.returns import column_names, read_key
 from grader.server.web import visits
 from grader.server.web.visits import Visit, begin_session, make_policy, missing, redirect, show
@@ -65,10 +64,10 @@ def send_keys(visit: Visit) -> Response:
 
 def _show_choice(visit: Visit, launch: lti.Launch, key: str) -> Response:
     """A form for each exercise, which the browser sends to the platform."""
-    url = visit.site.settings.url
+    url = f"{visit.site.settings.url}{LAUNCH}"
     choices = [
-        (lesson, lti.sign_choice(launch, _make_item(lesson, url), key))
-        for lesson in visit.site.lessons.values()
+        (each, lti.sign_choice(launch, lti.make_item(each.id, each.title, each.full, url), key))
+        for each in visit.site.lessons.values()
     ]
     answer = show(visit, "choice.html", choices=choices, address=launch.return_url)
     parts = urlsplit(launch.platform.services)
@@ -76,11 +75,3 @@ def _show_choice(visit: Visit, launch: lti.Launch, key: str) -> Response:
     policy = make_policy(visit.nonce, forms=origin, frames=origin)
     answer.headers["content-security-policy"] = policy
     return answer
-
-
-def _make_item(lesson: Lesson, url: str) -> dict[str, object]:
-    """The exercise as an item of the course, with a column in its gradebook."""
-    column = {"label": lesson.title, "resourceId": lesson.id, "scoreMaximum": lesson.full}
-    link = {"type": "ltiResourceLink", "title": lesson.title, "url": f"{url}{LAUNCH}"}
-    own = {"custom": {"exercise": lesson.id}, "window": {"targetName": "_blank"}}
-    return {**link, **own, "lineItem": column}

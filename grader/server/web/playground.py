@@ -9,19 +9,18 @@ from sqlalchemy import Connection, func, select
 from starlette.responses import Response
 
 from grader.errors import UsageError
-from grader.server import attempts, people
+from grader.server import attempts, people, queue
 from grader.server.records import Attempt, Person, State
 from grader.server.tables import GRADINGS, PEOPLE
 from grader.server.web.site import Site
-from grader.server.web.visits import Visit, begin_session, missing, redirect, show
+from grader.server.web.visits import Visit, begin_session, missing, redirect, send_report, show
 
 MOST_OF_GUEST, MOST_OF_GUESTS = 2, 40
 """Gradings in the queue: of a guest, and of all guests."""
 
 
 def start(visit: Visit) -> Response:
-    """The page on which guests begin. Its form makes a guest, whose attempts are removed after the
-    session."""
+    """The page on which guests begin. Its form makes a guest."""
     if not visit.site.settings.playground:
         missing()
     if not visit.form or visit.person is not None:
@@ -36,7 +35,7 @@ def check_guest(connection: Connection, person: Person) -> None:
     joined = GRADINGS.join(PEOPLE, GRADINGS.c.person_id == PEOPLE.c.id)
     waiting = select(func.count()).select_from(joined).where(GRADINGS.c.state != State.DONE)
     of_guests = connection.scalar(waiting.where(PEOPLE.c.role == person.role)) or 0
-    own = connection.scalar(waiting.where(PEOPLE.c.id == person.id)) or 0
+    own = queue.count_waiting(connection, person.id)
     if person.is_guest and (own >= MOST_OF_GUEST or of_guests >= MOST_OF_GUESTS):
         raise UsageError("too many attempts of guests wait", "Try again in a minute.")
 
@@ -50,16 +49,30 @@ def share(site: Site, attempt: Attempt) -> str:
 def show_shared(visit: Visit) -> Response:
     """The code and the verdict of a shared attempt."""
     with visit.site.reading() as connection:
-        attempt = attempts.read_attempt(connection, visit.number("attempt"))
-        address = share(visit.site, attempt) if attempt else "/"
-        given = visit.path["token"].encode("utf-8", "replace")
-        if attempt is None or not hmac.compare_digest(address[-64:].encode(), given):
-            missing()
-        owner = people.read_person(connection, attempt.person_id)
-        is_old = attempt.created_s < visit.now - people.SESSION_S
-        if owner is None or not owner.is_guest or is_old or not visit.site.settings.playground:
-            missing()
+        attempt = _find_shared(visit, connection)
         source = attempts.read_source(connection, attempt.id)
         shown = attempts.read_kept(connection, attempt, "shown")
+        has_page = attempts.read_kept(connection, attempt, "page") is not None
     graded = {"attempt": attempt, "verdict": shown and json.loads(shown), "source": source}
-    return show(visit, "shared.html", graded)
+    report = f"{share(visit.site, attempt)}/report" if has_page else ""
+    return show(visit, "shared.html", graded, report=report)
+
+
+def show_shared_report(visit: Visit) -> Response:
+    """The report of a shared attempt."""
+    with visit.site.reading() as connection:
+        return send_report(attempts.read_kept(connection, _find_shared(visit, connection), "page"))
+
+
+def _find_shared(visit: Visit, connection: Connection) -> Attempt:
+    """The attempt of a link that has not ended."""
+    attempt = attempts.read_attempt(connection, visit.number("attempt"))
+    address = share(visit.site, attempt) if attempt else "/"
+    given = visit.path["token"].encode("utf-8", "replace")
+    if attempt is None or not hmac.compare_digest(address[-64:].encode(), given):
+        missing()
+    owner = people.read_person(connection, attempt.person_id)
+    is_old = attempt.created_s < visit.now - people.SESSION_S
+    if owner is None or not owner.is_guest or is_old or not visit.site.settings.playground:
+        missing()
+    return attempt

@@ -8,7 +8,7 @@ from grader.errors import UsageError
 from grader.plumbing import passwords
 from grader.server import people
 from grader.server.records import Person
-from grader.server.web.visits import COOKIE, Visit, begin_session, redirect, show
+from grader.server.web.visits import COOKIE, Visit, begin_session, redirect, refuse, show
 
 
 def show_sign_in(visit: Visit) -> Response:
@@ -50,14 +50,14 @@ def sign_out(visit: Visit) -> Response:
 
 def show_invitation(visit: Visit) -> Response:
     """The form in which an invited person chooses a password."""
-    return _show_invitation(visit, _invited(visit), "")
+    return _show_invitation(visit, _invited(visit))
 
 
 def accept_invitation(visit: Visit) -> Response:
     """Sets the password and opens a session."""
     invited = _invited(visit)
     if invited is None:
-        return _show_invitation(visit, None, "")
+        return _show_invitation(visit, None)
     password = visit.form.get("password", "")
     try:
         if password != visit.form.get("again", ""):
@@ -65,11 +65,11 @@ def accept_invitation(visit: Visit) -> Response:
         hashed = passwords.hash_password(password)
     except UsageError as error:
         problem = f"{str(error).capitalize()}. {error.advice}"
-        return _show_invitation(visit, invited, problem, status=400)
+        return _show_invitation(visit, invited, problem)
     with visit.site.engine.begin() as connection:
         current = people.find_invited(connection, visit.path["token"], visit.now)
         if current is None:
-            return _show_invitation(visit, None, "")
+            return _show_invitation(visit, None)
         people.accept(connection, current, hashed)
         token = people.open_session(connection, current.id, visit.now)
     return begin_session(visit, token, "/")
@@ -80,15 +80,12 @@ def _invited(visit: Visit) -> Person | None:
         return people.find_invited(connection, visit.path["token"], visit.now)
 
 
-def _show_invitation(
-    visit: Visit, invited: Person | None, problem: str, *, status: int = 200
-) -> Response:
+def _show_invitation(visit: Visit, invited: Person | None, problem: str = "") -> Response:
     if invited is None:
         title = "This link was used, or is too old."
-        advice = "Sign in, or ask your instructor for a new link."
-        return show(visit, "message.html", status=404, title=title, advice=advice)
+        return refuse(visit, title, "Sign in, or ask your instructor for a new link.", 404)
     values = {"invited": invited, "problem": problem, "fewest": passwords.FEWEST_LETTERS}
-    return show(visit, "invitation.html", values, status=status)
+    return show(visit, "invitation.html", values, status=400 if problem else 200)
 
 
 def _refuse(visit: Visit, problem: str, login: str, status: int) -> Response:

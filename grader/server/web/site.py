@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from sqlalchemy import Connection, Engine
 
-from grader.report.moments import format_moment, format_points, format_wait
-from grader.report.text import clean_text
-from grader.server.course import Lesson
+from grader.report.html.pages import make_environment
+from grader.report.moments import format_moment, format_points
+from grader.server.course import Lesson, add_any_kernel
 from grader.server.records import Settings
 
 PAGE = Path(__file__).resolve().parents[1] / "page"
@@ -41,6 +41,11 @@ class Site:
         forms (the attack BREACH)."""
         return {name: gzip.compress(content) for name, content in self.static.items()}
 
+    @functools.cached_property
+    def all_lessons(self) -> Mapping[str, Lesson]:
+        """The exercises, and the page of the playground for files without an exercise."""
+        return add_any_kernel(self.lessons, playground=self.settings.playground)
+
     def secret(self, purpose: str) -> bytes:
         """A key for one use. Visitors choose the texts that `form_secret` signs in forms."""
         return hashlib.sha256(purpose.encode() + self.form_secret).digest()
@@ -51,18 +56,9 @@ class Site:
 
 
 def make_templates() -> Environment:
-    """The environment of the pages: all values are escaped, and control characters removed."""
-    environment = Environment(
-        loader=PackageLoader("grader.server.page", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: clean_text(value) if type(value) is str else value,
-    )
-    environment.filters["moment"] = format_moment
-    environment.filters["points"] = format_points
-    environment.filters["wait"] = format_wait
+    """The environment of the pages, with filters for moments and points."""
+    environment = make_environment("grader.server.page")
+    environment.filters |= {"moment": format_moment, "points": format_points}
     return environment
 
 

@@ -26,13 +26,17 @@ TOKEN = "form_token"
 MAX_BODY_BYTES = 1 << 20
 MOST_FIELDS = 40
 STYLE = "text/html; charset=utf-8"
+REPORT_POLICY = (
+    "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self';"
+    " base-uri 'none'; form-action 'none'"
+)
+"""The page of a score has its own stricter policy too; `sandbox` takes its origin away."""
 
 
 @dataclass(frozen=True)
 class Visit:
-    """A request. `cookie`: the session's, or of a visitor who has not signed in; `state`: of a
-    platform's sign-in; `wants_json`: the page's script asks. `nonce` allows the editor's style
-    sheet."""
+    """A request. `cookie`: the session's, or a visitor's; `state`: of a platform's sign-in;
+    `wants_json`: the page's script asks; `nonce` allows the editor's style sheet."""
 
     site: Site
     person: Person | None
@@ -71,17 +75,21 @@ def show(
 ) -> Response:
     """A page. Its cookie binds the tokens of its forms to the visitor."""
     page = visit.site.templates.get_template(template)
-    own = {"person": visit.person, "token": visit.form_token, "nonce": visit.nonce}
-    text = page.render(**own, version=visit.site.version, **values, **given or {})
+    text = page.render(**_own_values(visit), version=visit.site.version, **values, **given or {})
     response = HTMLResponse(text.encode("utf-8", "replace"), status, media_type=STYLE)
     if visit.person is None:
         set_cookie(response, visit.site, visit.cookie)
     return response
 
 
+def send_report(page: str | None) -> Response:
+    """The page of a verdict, without rights in the browser."""
+    headers, page = {"Content-Security-Policy": REPORT_POLICY}, page or missing()
+    return Response(page.encode("utf-8", "replace"), headers=headers, media_type="text/html")
+
+
 def make_policy(nonce: str, *, forms: str = "'self'", frames: str = "'none'") -> str:
-    """No script but our file. `forms`: the site that gets forms; `frames`: the sites that may show
-    the page in a frame."""
+    """No script but our file. `forms`: the site that gets forms; `frames`: sites with a frame."""
     return (
         f"default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}';"
         f" img-src 'self' data:; connect-src 'self'; frame-src 'self'; form-action {forms};"
@@ -174,7 +182,7 @@ def _endpoint(
             return await run_in_threadpool(handler, visit)
         except GraderError as error:
             status = 400 if error.exit_code == 2 else 500
-            return refuse(visit, f"{str(error)[:1].upper()}{str(error)[1:]}.", error.advice, status)
+            return refuse(visit, error.sentence, error.advice, status)
 
     return answer
 
@@ -188,8 +196,12 @@ def check_form(visit: Visit) -> None:
 
 def refuse(visit: Visit, message: str, advice: str, status: int) -> Response:
     """The page or the JSON of an error, with the next step."""
-    values = {"person": visit.person, "token": visit.form_token, "nonce": visit.nonce}
-    return show_message(visit.site, message, advice, status, wants_json=visit.wants_json, **values)
+    asks, values = visit.wants_json, _own_values(visit)
+    return show_message(visit.site, message, advice, status, wants_json=asks, **values)
+
+
+def _own_values(visit: Visit) -> dict[str, object]:
+    return {"person": visit.person, "token": visit.form_token, "nonce": visit.nonce}
 
 
 def show_message(
@@ -204,8 +216,7 @@ def show_message(
 
 
 async def _read_form(request: Request) -> Mapping[str, str]:
-    """The fields of a form, or the JSON object of the page's script. The body has a limit, also
-    without a declared length."""
+    """The fields of a form, or of the script's JSON. A body without a length has a limit too."""
     body = bytearray()
     try:
         async for chunk in request.stream():

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import json
 import mimetypes
+from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import Connection
 from starlette.responses import JSONResponse, Response
 
 from grader.report.verdict_json import list_changes
-from grader.server import attempts
+from grader.server import attempts, queue
 from grader.server.course import Lesson
 from grader.server.records import Assignment, Attempt, Override
 from grader.server.web.playground import check_guest, share
-from grader.server.web.visits import Visit, missing, redirect, show
-
-REPORT_POLICY = (
-    "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self';"
-    " base-uri 'none'; form-action 'none'"
-)
-"""The page of a score has its own stricter policy too; `sandbox` takes its origin away."""
+from grader.server.web.visits import Visit, missing, redirect, send_report, show
 
 
 def show_start(visit: Visit) -> Response:
@@ -30,7 +25,7 @@ def show_start(visit: Visit) -> Response:
 
 def list_exercises(visit: Visit) -> Response:
     """The exercises with the student's points."""
-    lessons, person_id = visit.site.lessons, visit.user.id
+    lessons, person_id = _list_lessons(visit), visit.user.id
     with visit.site.reading() as connection:
         all_rules = attempts.read_all_rules(connection, lessons)
         own = attempts.by_student(attempts.read_attempts(connection, person_id=person_id))
@@ -97,18 +92,14 @@ def show_work(
 def show_picture(visit: Visit) -> Response:
     """A picture of a handout: only names that the exercise's folder has."""
     lesson = find_lesson(visit, visit.path["exercise"])
-    path = lesson.pictures.get(visit.path["name"])
-    if path is None:
-        missing()
+    path = lesson.pictures.get(visit.path["name"]) or missing()
     kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
     return Response(path.read_bytes(), media_type=kind)
 
 
 def show_guide(visit: Visit) -> Response:
     """The page on reports, to which all handouts link."""
-    if visit.site.guide is None:
-        missing()
-    return show(visit, "guide.html", guide=visit.site.guide)
+    return show(visit, "guide.html", guide=visit.site.guide or missing())
 
 
 def add_attempt(visit: Visit) -> Response:
@@ -130,12 +121,25 @@ def add_attempt(visit: Visit) -> Response:
 def submit_attempt(visit: Visit) -> Response:
     """Submits an attempt that was graded before."""
     with visit.site.engine.begin() as connection:
-        attempt = find_attempt(visit, connection)
-        if attempt.person_id != visit.user.id or visit.user.is_guest:
-            missing()
+        attempt = _find_own(visit, connection)
         rules = attempts.read_rules(connection, attempt.exercise)
         attempts.submit(connection, attempt, rules, visit.now)
     return JSONResponse({"attempt": attempt.id})
+
+
+def grade_on_gpu(visit: Visit) -> Response:
+    """Sends an attempt to the queue of the GPU, within the quota."""
+    quota = visit.site.settings.gpu_quota
+    with visit.site.engine.begin() as connection:
+        attempt = _find_own(visit, connection) if quota else missing()
+        attempts.send_to_gpu(connection, attempt, quota, visit.now)
+    return JSONResponse({"attempt": attempt.id})
+
+
+def _find_own(visit: Visit, connection: Connection) -> Attempt:
+    """An attempt of this person, who is no guest."""
+    attempt = find_attempt(visit, connection)
+    return missing() if attempt.person_id != visit.user.id or visit.user.is_guest else attempt
 
 
 def try_fixes(visit: Visit) -> Response:
@@ -159,6 +163,7 @@ def send_attempt(visit: Visit) -> Response:
         shown = attempts.read_kept(connection, attempt, "shown")
         comments = attempts.read_comments(connection, attempt.id)
         has_page = attempts.read_kept(connection, attempt, "page") is not None
+        sent = queue.count_on_gpu(connection, visit.user.id, visit.now)
     verdict: dict[str, Any] | None = json.loads(shown) if shown else None
     template = visit.site.templates.get_template("verdict.html")
     changes = [] if before is None else list_changes(before, source)
@@ -166,6 +171,7 @@ def send_attempt(visit: Visit) -> Response:
     lesson = visit.site.lessons.get(attempt.exercise)
     visitor = {"teaches": visit.user.teaches, "token": visit.form_token, "lesson": lesson}
     visitor["share"] = share(visit.site, attempt) if visit.user.is_guest else ""
+    visitor |= {"quota": visit.site.settings.gpu_quota, "sent": sent, "person": visit.user}
     compared = {"attempt": attempt, "previous": previous, "changes": changes}
     html = template.render(**compared, **graded, **visitor)
     texts = [{"line": each.line, "text": each.text} for each in comments]
@@ -175,13 +181,9 @@ def send_attempt(visit: Visit) -> Response:
 
 
 def show_report(visit: Visit) -> Response:
-    """The page of the score, without rights in the browser."""
+    """The page of the verdict."""
     with visit.site.reading() as connection:
-        page = attempts.read_kept(connection, find_attempt(visit, connection), "page")
-    if page is None:
-        missing()
-    headers = {"Content-Security-Policy": REPORT_POLICY}
-    return Response(page.encode("utf-8", "replace"), headers=headers, media_type="text/html")
+        return send_report(attempts.read_kept(connection, find_attempt(visit, connection), "page"))
 
 
 def download_source(visit: Visit) -> Response:
@@ -195,14 +197,18 @@ def download_source(visit: Visit) -> Response:
 
 def find_lesson(visit: Visit, exercise: str) -> Lesson:
     """An exercise that this person may see."""
-    lesson = visit.site.lessons.get(exercise)
-    if lesson is None:
-        missing()
+    lesson = _list_lessons(visit).get(exercise) or missing()
     if not visit.user.teaches:
         with visit.site.reading() as connection:
             if not attempts.read_rules(connection, exercise).visible:
                 missing()
     return lesson
+
+
+def _list_lessons(visit: Visit) -> Mapping[str, Lesson]:
+    """The exercises; only guests and instructors can run files without an exercise."""
+    is_student = not visit.user.is_guest and not visit.user.teaches
+    return visit.site.lessons if is_student else visit.site.all_lessons
 
 
 def find_attempt(visit: Visit, connection: Connection) -> Attempt:

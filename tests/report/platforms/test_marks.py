@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
+from grader.messages.cause_row import DOCS, page_address
+from grader.messages.explanations import list_explanations
 from grader.records import (
     Cause,
     Finding,
@@ -24,6 +28,7 @@ from grader.report.platforms.sarif import format_sarif
 from tests.support.classes import HOSTILE, failed
 from tests.support.factories import CROOKED_LINES, QUICK, make_graded
 
+ROOT = Path(__file__).resolve().parents[3]
 GCC = re.compile(r"^(.*):(\d+):(\d+):\s+(?:fatal\s+)?(warning|error|note):\s+(.*)$")
 """As in the problem matcher `$gcc` of Visual Studio Code."""
 COMPILER = """bad.cu:3: error: identifier "nothing" is undefined
@@ -58,6 +63,28 @@ def test_a_mark_names_the_page_of_its_rule() -> None:
     (rule,) = json.loads(format_sarif(conflicting()))["runs"][0]["tool"]["driver"]["rules"]
     assert "same bank" in rule["fullDescription"]["text"]
     assert "`grade explain bank-conflicts`" in rule["help"]["markdown"]
+
+
+@pytest.mark.parametrize("docs", ["", "https://docs.example.org/grader/"])
+def test_each_rule_has_an_absolute_address(docs: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SARIF 2.1.0, 3.49.12: `helpUri` is an absolute URI."""
+    monkeypatch.setenv(DOCS, docs)
+    race = Finding(FindingKind.RACE, "race on x", line=9)
+    for score in (BROKEN, conflicting(), replace(QUICK, findings=(race,))):
+        (run,) = json.loads(format_sarif(score))["runs"]
+        for rule in run["tool"]["driver"]["rules"]:
+            parts = urlsplit(rule["helpUri"])
+            assert parts.scheme == "https"
+            page = f"{docs}reference/causes/#{rule['id'].replace('_', '-')}"
+            assert rule["helpUri"] == page or not docs
+
+
+def test_the_address_of_each_cause_leads_to_a_section_of_the_docs() -> None:
+    text = (ROOT / "docs/reference/causes.md").read_text()
+    pages = [page for group in list_explanations().values() for page in group]
+    addresses = [page_address(page.key, {DOCS: "https://docs.example.org"}) for page in pages]
+    assert len(pages) > 50
+    assert not [each for each in addresses if f'<a id="{urlsplit(each).fragment}"></a>' not in text]
 
 
 def test_the_other_access_of_a_race_is_a_related_place() -> None:

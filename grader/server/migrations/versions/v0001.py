@@ -1,5 +1,4 @@
-"""The first version. It changes nothing: `database.migrate` makes the tables of a new database. The
-next version is the first with an `upgrade` from these tables."""
+"""The first version changes nothing: `database.migrate` makes the tables of a new database."""
 
 from __future__ import annotations
 
