@@ -179,8 +179,9 @@ def test_it_begins_with_a_box_and_a_drawing(exercise: Exercise) -> None:
 
 
 def test_it_is_short(exercise: Exercise) -> None:
-    """Without transcripts, which are folded, and the addresses of links."""
-    text = re.sub(r"^```console\n.*?^```$", "", handout_of(exercise), flags=re.M | re.S)
+    """Without transcripts, which are folded, comments, and the addresses of links."""
+    hidden = r"^```console\n.*?^```$|^<!--.*?-->$"
+    text = re.sub(hidden, "", handout_of(exercise), flags=re.M | re.S)
     words = re.sub(r"\]\([^)]*\)", "]", text).split()
     assert sum(bool(re.search(r"\w", word)) for word in words) <= MOST_WORDS
 
