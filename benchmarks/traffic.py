@@ -40,6 +40,7 @@ from grader.devices.emulated.runtime import emulator_runtime
 from grader.devices.gpu.ncu import NCU_OPTIONS, find_ncu
 from grader.devices.gpu.ncu_metrics import DRAM_TRAFFIC, L2_HITS, L2_SECTORS
 from grader.devices.gpus import read_gpus
+from grader.emulator.layouts.execution import SECTOR_BYTES
 from grader.emulator.timing.launch_time import LaunchModel
 from grader.grading.building import Built
 from grader.records import Launch
@@ -147,7 +148,9 @@ def model(job: Job) -> list[tuple[float, float]] | str:
         launch = LaunchModel(each, gpu.figures, emulator_runtime(), None)
         l2 = launch.estimate().l2
         filled = launch.traffic.filled + launch.traffic.updated
-        found.append((l2.hits / max(1.0, l2.sectors), 32.0 * (launch.traffic.read + filled)))
+        found.append(
+            (l2.hits / max(1.0, l2.sectors), SECTOR_BYTES * (launch.traffic.read + filled))
+        )
     return found
 
 

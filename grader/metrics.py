@@ -320,7 +320,7 @@ TRAFFIC = frozenset(name for name, row in METRICS.items() if row.traffic)
 
 MODELLED = (
     TIMED
-    | {name for name in TRAFFIC if "emulated" not in METRICS[name].lacking}
+    | TRAFFIC
     | {name for name, row in METRICS.items() if row.is_of_program and name != HOST_FINDINGS}
 )
 """The metrics that the timing model gives."""
@@ -341,8 +341,7 @@ def sources(metric: Metric) -> dict[str, str]:
     if metric.count:
         return {"gpu": "counted", "emulated": "counted"}
     if metric.traffic:
-        ways = {"gpu": "counted by ncu"}
-        return ways | ({} if "emulated" in metric.lacking else {"emulated": "modelled"})
+        return {"gpu": "counted by ncu", "emulated": "modelled"}
     return {"gpu": "the cases", "emulated": "the cases"}
 
 

@@ -16,8 +16,6 @@ import torch
 ROOT = Path(__file__).parents[2]
 ROUNDS, WARM_UP = 51, 10
 FLUSHED_BYTES = 256 << 20
-
-
 _LAUNCH = re.compile(r"^// launch: (.+?);?$", re.MULTILINE)
 _SHARED = re.compile(r"(\w+)<<<.*, (\w+|\d \* \w+)>>>")
 """A kernel and its dynamic shared memory, in a launch line with three arguments."""

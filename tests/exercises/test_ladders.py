@@ -19,7 +19,6 @@ from tests.support.ladders import (
     handout_of,
     read_ladders,
     renew_row,
-    split_row,
     values_of,
 )
 
@@ -128,6 +127,11 @@ def test_the_first_advice_leads_to_the_next_rung_with_more_points(
     assert [step for step, rung in zip(steps, ladder, strict=True) if rung.advice not in step] == []
     points = [score.score for score in scores]
     assert points == sorted(set(points))
+    shown = next(read_ladders(exercise)).points
+    listed = [
+        (rung, score) for rung, score in zip(ladder, points, strict=True) if rung.file in shown
+    ]
+    assert [round(score) for _, score in listed] == [shown[rung.file] for rung, _ in listed]
 
 
 TABLES = [
@@ -148,8 +152,7 @@ def test_each_row_of_a_ladder_is_a_file(ladder: Ladder) -> None:
 
 @pytest.mark.parametrize("ladder", TABLES)
 def test_a_starter_has_hardly_more_points_than_those_of_correctness(ladder: Ladder) -> None:
-    row = ladder.rows[ladder.files.index(STARTER)]
-    points = int(split_row(row)[ladder.head.index("points")])
+    points = ladder.points[STARTER]
     assert points <= MOST_OF_A_STARTER
     handout = handout_of(ladder.exercise).read_text(encoding="utf-8")
     assert f"The starter has {points} points." in handout

@@ -44,15 +44,20 @@ class Ladder:
     def rows(self) -> tuple[str, ...]:
         return self.lines[2:]
 
+    @property
+    def points(self) -> dict[str, int]:
+        """The points in the table, by the file of the row."""
+        place = self.head.index("points")
+        cells = {
+            name: split_row(row)[place] for name, row in zip(self.files, self.rows, strict=True)
+        }
+        return {name: int(cell) for name, cell in cells.items() if name != NOT_GRADED}
+
     def shows(self, column: str) -> bool:
         """Whether a column has values of the model."""
-        title = column.partition(" (")[0]
-        measured = any("measured" in each or "H200" in each for each in self.head)
-        return (
-            column in ("modelled ms", "ms (modelled)", "points")
-            or column.startswith("modelled ms (H100")
-            or (title.startswith("of ") and not measured)
-        )
+        if column.startswith("of "):
+            return not any("measured" in each or "H200" in each for each in self.head)
+        return column == "points" or "modelled" in column
 
 
 def read_ladders(exercise: str) -> Iterator[Ladder]:

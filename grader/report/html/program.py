@@ -31,7 +31,7 @@ def render_run(run: KernelRun) -> str:
 
 def render_run_page(run: KernelRun, title: str) -> str:
     """The same as a page."""
-    return render_page("kernel_run_page.html", title=clean_line(title), **_view_run(run))
+    return _render_page("kernel_run.html", title, _view_run(run))
 
 
 def _view_run(run: KernelRun) -> dict[str, Any]:
@@ -50,7 +50,12 @@ def _view_run(run: KernelRun) -> dict[str, Any]:
 
 def render_program_page(run: ProgramRun, title: str, texts: Mapping[str, str] | None = None) -> str:
     """The page of a run; `title` is the command. `texts`: as for `list_files`."""
-    return render_page("program_page.html", title=clean_line(title), **_view(run, texts))
+    return _render_page("program.html", title, _view(run, texts))
+
+
+def _render_page(part: str, title: str, view: Mapping[str, Any]) -> str:
+    """A page around the markup of a template."""
+    return render_page("run_page.html", title=clean_line(title), part=part, **view)
 
 
 def render_found(found: KernelRun | ProgramRun | Failure, title: str, source: str) -> str | None:
