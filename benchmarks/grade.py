@@ -3,11 +3,11 @@ device.
 
     python benchmarks/grade.py [--repeat N] [--kind KIND ...] [EXERCISE ...]
 
-Each exercise's reference is graded cold (an empty cache), edited (only a comment of the file has
-changed, the rest is cached), warm (compiled before) and again (the same file and seed), N times
-each, as whole processes. Two more kinds measure the time until a terminal shows a result for an
-edited file: its first verdict (word), and its counters (facts); these gradings end there. The last
-kind measures a save (saved): the second grading of `grade --watch`, of a file with another comment.
+Each exercise's reference is graded cold (an empty cache), edited (the file has a kernel that no
+cache knows), warm (compiled before) and again (the same file and seed), N times each, as whole
+processes. Two more kinds measure the time until a terminal shows a result for an edited file: its
+first verdict (word), and its counters (facts); these gradings end there. The last kind measures a
+save (saved): the second grading of `grade --watch`, again with another kernel.
 Prints medians in seconds of elapsed time and of CPU time. Needs no GPU.
 """
 
@@ -138,7 +138,7 @@ def time_saved(name: str, cache: str) -> Times:
         wait_for_report(process)
         time.sleep(IDLE_SECONDS)
         before, start = tree_seconds(process.pid), time.perf_counter()
-        file.write_text(f"{file.read_text(encoding='utf-8')}//\n", encoding="utf-8")
+        edit(name, file)
         wait_for_report(process)
         clock = time.perf_counter() - start
         time.sleep(IDLE_SECONDS)
@@ -169,12 +169,17 @@ def tree_seconds(root: int) -> float:
 
 @contextlib.contextmanager
 def edited(name: str) -> Iterator[Path]:
-    """The reference with another comment."""
-    text = reference(name).read_text(encoding="utf-8")
+    """The reference with a kernel that no cache knows."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"{name}.cu"
-        file.write_text(f"{text}\n// {time.time_ns()}\n", encoding="utf-8")
+        edit(name, file)
         yield file
+
+
+def edit(name: str, file: Path) -> None:
+    text, value = reference(name).read_text(encoding="utf-8"), time.time_ns()
+    kernel = f"__global__ void edited(long long *value) {{ *value = {value}; }}"
+    file.write_text(f"{text}\n{kernel}\n", encoding="utf-8")
 
 
 def reference(name: str) -> Path:

@@ -22,6 +22,7 @@ from grader.cuda.build import library_folder
 from grader.devices.choose import BUILD_PYCUDA, has_pycuda
 from grader.emulator.isa.operands import parse_operand
 from grader.errors import ToolMissing
+from grader.grading.tools import keep_tools_ready
 from grader.plumbing.cache import default_cache
 from tests.support.compiling import find_tools
 from tests.support.shipped import fill_cache, keep_others, read_shipped
@@ -224,6 +225,16 @@ class RuntimeFirst:
 def cache() -> Path:
     """The run's cache of compilations. Tests of the cache itself have folders of their own."""
     return default_cache(os.environ)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def ready_tools(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A worker's tools stay ready, as in a batch. What is shipped comes from each tool as it is."""
+    if request.config.getoption("--keep-compiled"):
+        yield
+        return
+    with keep_tools_ready():
+        yield
 
 
 @pytest.fixture(scope="module")

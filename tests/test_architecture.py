@@ -61,7 +61,7 @@ ALSO: dict[str, tuple[str, ...]] = {
     "grader.devices.emulated": ("grader.emulator",),
     "grader.devices.gpus": ("grader.emulator.timing.figures",),
     "grader.devices.remote.zygote": ("grader.sandbox",),
-    "grader.batch.tasks": ("grader.grading.grade", "grader.report.json"),
+    "grader.batch.tasks": ("grader.grading.grade", "grader.grading.tools", "grader.report.json"),
     "grader.batch.cluster": ("grader.devices.remote",),
 }
 

@@ -15,7 +15,6 @@ from grader.sandbox.process import run_tool
 from grader.toolchain.artifacts import read_artifacts
 from grader.toolchain.compilation import artifacts_key
 from grader.toolchain.compile import compile_submission, list_cubin
-from grader.toolchain.cubin import read_code
 from grader.toolchain.elf import Elf
 from grader.toolchain.line_table import read_lines
 from grader.toolchain.preprocess import Preprocessed, preprocess
@@ -130,7 +129,7 @@ def test_what_is_shipped_is_what_the_compiler_makes(
     )
     assert made is not None
     ours, theirs = Elf(made.cubin), Elf(known.cubin)
-    assert read_code(ours) == read_code(theirs)
+    assert ours.code == theirs.code
     assert read_lines(ours, SOURCE_NAME) == read_lines(theirs, SOURCE_NAME)
     assert (made.instructions, made.demangled, made.warnings) == (
         known.instructions,

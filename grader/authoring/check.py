@@ -28,6 +28,7 @@ from grader.authoring.verdicts import (
     judge_starter,
 )
 from grader.errors import SpecError, SpecProblem
+from grader.grading.tools import keep_tools_ready
 from grader.records import Options
 from grader.report.soundness import Claim, Soundness
 from grader.spec.draws import draw_scalars
@@ -73,7 +74,8 @@ def check_exercise(folder: Path, scope: Scope) -> Soundness:
     if wrong:
         return Soundness(exercise.id, device, claims)
     try:
-        return _check_programs(exercise, scope, claims)
+        with keep_tools_ready():
+            return _check_programs(exercise, scope, claims)
     except SpecError as error:  # the exercise's programs, which gradings compare with
         own = make_claim("programs", "compile, run and are right", error.problems, "")
         return Soundness(exercise.id, device, (*claims, own))

@@ -144,7 +144,9 @@ class _Slot:
         return None
 
     def stop(self) -> None:
-        """Ends the worker."""
-        if self._child is not None:
+        """Ends the worker: an idle one cleans up, another is killed."""
+        if self._child is not None and self.task is None:
+            self._child.dismiss()
+        elif self._child is not None:
             self._child.kill()
         self._child = self.task = None

@@ -9,6 +9,7 @@ import json
 import signal
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -67,11 +68,11 @@ def serve(grade: GradeTask, connection: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    try:
+    from grader.grading.tools import keep_tools_ready
+
+    with keep_tools_ready(), suppress(EOFError, OSError):
         while True:
             connection.send(answer_task(connection.recv(), grade))
-    except (EOFError, OSError):
-        return
 
 
 def answer_task(task: Task, grade: GradeTask) -> Answer:

@@ -154,19 +154,21 @@ def run_grade(options: argparse.Namespace) -> int:
 
 
 def _watch(options: argparse.Namespace, exercise: Path) -> int:
-    """`--watch`: the gradings share the choice of the device, and their work."""
+    """`--watch`: the gradings share the choice of the device, their tools and their work."""
     from grader.grading.grade import choose_device
     from grader.grading.shared_work import SharedWork
+    from grader.grading.tools import keep_tools_ready
 
     refuse_watching(options)
     if options.device == "auto":
         options.device = str(choose_device("auto"))
     shared = SharedWork()
-    return watch(
-        options,
-        lambda copy, stale: _grade_one(options, exercise, copy, stale, shared),
-        lambda copy, score: _show_all(score, options, exercise, copy),
-    )
+    with keep_tools_ready():
+        return watch(
+            options,
+            lambda copy, stale: _grade_one(options, exercise, copy, stale, shared),
+            lambda copy, score: _show_all(score, options, exercise, copy),
+        )
 
 
 def _grade_one(

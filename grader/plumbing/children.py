@@ -103,6 +103,11 @@ class Child:
             self._process.kill()
             return self._process.wait()
 
+    def dismiss(self) -> None:
+        """Close the connection, at whose end an idle child cleans up and ends."""
+        self.connection.close()
+        self.wait()
+
     def end(self) -> None:
         """End it by SIGTERM, which lets it clean up; if it does not end, it is killed."""
         self._process.terminate()

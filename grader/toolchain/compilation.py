@@ -18,10 +18,13 @@ from grader.toolchain.artifacts import Artifacts, keep_artifacts, read_artifacts
 from grader.toolchain.blame import settle
 from grader.toolchain.demangle import demangle
 from grader.toolchain.dependencies import check_failed_run, check_files, read_dependencies
+from grader.toolchain.front_end import compile_ready, needs_all_features
 from grader.toolchain.nvcc import Nvcc, Nvdisasm
+from grader.toolchain.ready import ReadyRun
 from grader.toolchain.workspace import (
     SOURCE_NAME,
     Compiler,
+    Workspace,
     compile_options,
     open_workspace,
     run_nvcc,
@@ -113,21 +116,18 @@ def artifacts_key(text: str, *, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str) -> st
     return cache_key(text, nvcc.identity, nvdisasm.version, *compile_options(arch))
 
 
-def needs_all_features(completed: Completed, arch: str) -> bool:
-    """Whether a compilation failed for instructions that only sm_90a has (`wgmma`): code that does
-    without them is the same for both."""
-    refused = f"not supported on .target '{arch}'"
-    return arch == "sm_90" and completed.returncode != 0 and refused in completed.stderr
-
-
 def _make_artifacts(order: Order) -> Artifacts | NotCompiled:
     submission, compiler = order.submission, order.compiler
     nvcc, run, arch = compiler.nvcc, compiler.run, compiler.arch
     with open_workspace(submission.text) as workspace:
-        completed = run_nvcc(compiler, workspace, "-cubin", output=CUBIN_NAME)
+        if isinstance(run, ReadyRun):
+            from grader.toolchain.nvdisasm import begin_to_read
+
+            begin_to_read(order.nvdisasm, arch, run)
+        completed = _run(compiler, workspace)
         if needs_all_features(completed, compiler.arch):
             compiler = replace(compiler, arch=f"{compiler.arch}a")
-            completed = run_nvcc(compiler, workspace, "-cubin", output=CUBIN_NAME)
+            completed = _run(compiler, workspace)
         if completed.limit or completed.returncode != 0:
             from grader.toolchain.diagnostics import explain_failed_run
 
@@ -158,3 +158,9 @@ def _make_artifacts(order: Order) -> Artifacts | NotCompiled:
     # different names.
     warnings = clean_warnings(completed, replace(submission, name=SOURCE_NAME), nvcc=nvcc, run=run)
     return Artifacts(content, listing, demangle(symbols, run), warnings)
+
+
+def _run(compiler: Compiler, workspace: Workspace) -> Completed:
+    return compile_ready(compiler, workspace, CUBIN_NAME) or run_nvcc(
+        compiler, workspace, "-cubin", output=CUBIN_NAME
+    )

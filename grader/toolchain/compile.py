@@ -21,7 +21,6 @@ from grader.toolchain.callers import give_to_callers
 from grader.toolchain.compilation import CUBIN_NAME, NotCompiled, Order, find_artifacts
 from grader.toolchain.cubin import (
     CubinKernel,
-    read_code,
     read_cubin,
     read_labels,
 )
@@ -165,7 +164,7 @@ def _read_kernels(
 ) -> tuple[Kernel, ...]:
     """The kernels with these lines; `source`: the text that declares their shared arrays, or
     nothing. `link`: kernels are joined with functions in other sections."""
-    functions = parse_disassembly(artifacts.instructions, read_labels(elf), read_code(elf), lines)
+    functions = parse_disassembly(artifacts.instructions, read_labels(elf), elf.code, lines)
     linked = {} if link is None else link[0].link(functions, link[1])
     read = read_cubin(elf, arch=arch)
     laid_out = read_shared_arrays(elf, source)

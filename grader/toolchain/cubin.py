@@ -89,16 +89,6 @@ def read_labels(elf: Elf) -> dict[str, Label]:
     return labels
 
 
-def read_code(elf: Elf) -> dict[str, bytes]:
-    """The machine code of every section of functions, by the function that the section is named
-    after."""
-    return {
-        name.removeprefix(CODE): section.data()
-        for name, section in elf.named.items()
-        if name.startswith(CODE)
-    }
-
-
 def _read_kernels(elf: Elf, reserved: int) -> Iterator[CubinKernel]:
     if not elf.functions():  # nvcc links an empty cubin to every program
         return

@@ -48,6 +48,25 @@ class Elf:
             found.add(symbol.name)
         return names
 
+    @cached_property
+    def code(self) -> dict[str, bytes]:
+        """The machine code of every section of functions, by the function that the section is
+        named after."""
+        return {
+            name.removeprefix(CODE): section.data()
+            for name, section in self.named.items()
+            if name.startswith(CODE)
+        }
+
+    @property
+    def has_relocated_code(self) -> bool:
+        """Whether a linker or loader writes addresses into machine code."""
+        return any(
+            section.num_relocations() > 0
+            for name, section in self.named.items()
+            if name.startswith((f".rel{CODE}", f".rela{CODE}"))
+        )
+
     @property
     def undefined_functions(self) -> list[str]:
         """The functions that the system provides."""

@@ -19,8 +19,10 @@ from grader.records import RunTool, SassInstruction, ToolLimits
 from grader.toolchain.elf import Elf
 from grader.toolchain.line_table import NO_LINES, LineTable
 from grader.toolchain.nvcc import Nvdisasm
+from grader.toolchain.ready import ReadyRun, ReadyTool, Start
 
 INSTRUCTION_BYTES = 16  # Volta and later.
+_CODE = "code"
 
 _NO_COMMA = re.compile(r"((?:^|,)U?[RP](?:\d+|[ZT]))(?=\[)")
 """Up to nvdisasm 13.4, between a result and an address: `R7[R4]`."""
@@ -33,7 +35,7 @@ _NAN = re.compile(r"[-+]?QNAN")
 _LITERAL = slice(4, 8)
 
 # The text is 60 to 150 bytes an instruction; 64 MiB are 400,000 of them.
-_OUTPUT_BYTES = 64 << 20
+_LIMITS = ToolLimits(output_bytes=64 << 20)
 _VERSIONS_ADVICE = "Is nvdisasm older than nvcc? `grade doctor` shows both versions."
 
 
@@ -78,8 +80,37 @@ def _digest_code(elf: Elf) -> str:
     return digest.hexdigest()
 
 
+def begin_to_read(nvdisasm: Nvdisasm, arch: str, run: RunTool) -> ReadyTool | None:
+    """An nvdisasm that becomes ready while a compilation runs; None if `run` keeps no tools."""
+    if not isinstance(run, ReadyRun):
+        return None
+    argv = (str(nvdisasm.path), "-b", arch.replace("_", "").upper(), "-json", _CODE)
+    return run.tool(Start(argv, ((_CODE, "\0" * INSTRUCTION_BYTES),), _CODE, 2), _LIMITS)
+
+
+def _list_ready(cubin: Path, nvdisasm: Nvdisasm, run: RunTool, stop: Event | None) -> str | None:
+    """As `_list`, by an nvdisasm that is kept ready, which reads the machine code of each section
+    without the cubin. It does not know the functions that the linker will fill in."""
+    elf = Elf(cubin.read_bytes())
+    tool = begin_to_read(nvdisasm, elf.arch, run)
+    if tool is None or elf.has_relocated_code:
+        return None
+    functions = []
+    for name, code in elf.code.items():
+        found = tool.ask(code, ("stdout",), replace(_LIMITS, stop=stop))
+        if found is None:
+            return None
+        facts, (function,) = json.loads(found[0])
+        functions.append(function | {"function-name": name})
+    return json.dumps([facts, functions], separators=(",", ":")) if functions else None
+
+
 def _run(cubin: Path, nvdisasm: Nvdisasm, run: RunTool, stop: Event | None) -> str:
-    limits = ToolLimits(output_bytes=_OUTPUT_BYTES, stop=stop)
+    return _list_ready(cubin, nvdisasm, run, stop) or _list(cubin, nvdisasm, run, stop)
+
+
+def _list(cubin: Path, nvdisasm: Nvdisasm, run: RunTool, stop: Event | None) -> str:
+    limits = replace(_LIMITS, stop=stop)
     argv = [str(nvdisasm.path), "-json", cubin.name]
     completed = run(argv, cwd=cubin.parent, limits=limits)
     if completed.limit or completed.returncode != 0:

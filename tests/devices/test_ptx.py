@@ -24,7 +24,7 @@ from grader.records import (
     ScalarArgument,
 )
 from grader.sandbox.process import run_tool
-from grader.toolchain.cubin import read_code, read_cubin, read_labels
+from grader.toolchain.cubin import read_cubin, read_labels
 from grader.toolchain.elf import Elf
 from grader.toolchain.nvcc import find_nvcc, find_nvdisasm
 from grader.toolchain.nvdisasm import disassemble, parse_disassembly
@@ -46,7 +46,7 @@ def binary(tmp_path_factory: pytest.TempPathFactory) -> EmulatedDevice:
     listing = disassemble(
         folder / "own.cubin", nvdisasm=find_nvdisasm(os.environ, run_tool), run=run_tool
     )
-    functions = parse_disassembly(listing, read_labels(Elf(cubin)), read_code(Elf(cubin)), {})
+    functions = parse_disassembly(listing, read_labels(Elf(cubin)), Elf(cubin).code, {})
     kernels = tuple(
         Kernel(
             symbol=found.symbol,

@@ -10,7 +10,7 @@ import pytest
 from grader.errors import GraderError
 from grader.records import Binary, Completed, ToolLimits
 from grader.sandbox.process import run_tool
-from grader.toolchain.cubin import read_code, read_labels
+from grader.toolchain.cubin import read_labels
 from grader.toolchain.elf import Elf
 from grader.toolchain.nvcc import Nvdisasm
 from grader.toolchain.nvdisasm import INSTRUCTION_BYTES, disassemble, parse_disassembly
@@ -100,7 +100,7 @@ def list_apart(listing: str, cubin: bytes) -> str:
 
 
 def test_functions_may_be_listed_by_themselves(listing: str, cubin: bytes) -> None:
-    labels, code = read_labels(Elf(cubin)), read_code(Elf(cubin))
+    labels, code = read_labels(Elf(cubin)), Elf(cubin).code
     apart = list_apart(listing, cubin)
     assert '"$__internal_0_$__cuda_sm' in json.dumps(
         [row["function-name"] for row in json.loads(apart)[1]]
@@ -120,7 +120,7 @@ def test_a_listing_that_leaves_instructions_out_is_refused(listing: str, cubin: 
     header, functions = json.loads(list_apart(listing, cubin))
     short = json.dumps([header, functions[:-1]])
     with pytest.raises(GraderError, match="does not list all of"):
-        parse_disassembly(short, read_labels(Elf(cubin)), read_code(Elf(cubin)), {})
+        parse_disassembly(short, read_labels(Elf(cubin)), Elf(cubin).code, {})
 
 
 def test_commas_that_older_versions_leave_out_are_put_in(listing: str, cubin: bytes) -> None:
@@ -137,7 +137,7 @@ def test_commas_that_older_versions_leave_out_are_put_in(listing: str, cubin: by
     for row, form in zip(rows, forms, strict=False):
         row["operands"] = form
     changed = json.dumps([header, functions])
-    parsed = parse_disassembly(changed, read_labels(Elf(cubin)), read_code(Elf(cubin)), {})
+    parsed = parse_disassembly(changed, read_labels(Elf(cubin)), Elf(cubin).code, {})
     name = functions[0]["function-name"]
     assert [instruction.operands for instruction in parsed[name][: len(forms)]] == list(
         forms.values()
@@ -156,6 +156,6 @@ def test_ends_of_copies_stand_in_one_order(listing: str, cubin: bytes) -> None:
     for row, form in zip(functions[0]["sass-instructions"], forms, strict=False):
         row.update(opcode="LDGSTS.E", operands=form)
     changed = json.dumps([header, functions])
-    parsed = parse_disassembly(changed, read_labels(Elf(cubin)), read_code(Elf(cubin)), {})
+    parsed = parse_disassembly(changed, read_labels(Elf(cubin)), Elf(cubin).code, {})
     read = parsed[functions[0]["function-name"]][: len(forms)]
     assert [instruction.operands for instruction in read] == list(forms.values())
