@@ -145,30 +145,31 @@ def run_grade(options: argparse.Namespace) -> int:
         )
     check_outputs(options.json, options.format, options.output)
     check_what_if(options)
-    if options.watch:
-        return _watch(options, exercise)
-    submission = Path(options.submission)
-    score = _grade_one(options, exercise, submission)
-    _show_all(score, options, exercise, submission)
-    return score.exit_code
+    from grader.grading.tools import keep_tools_ready
+
+    with keep_tools_ready():
+        if options.watch:
+            return _watch(options, exercise)
+        submission = Path(options.submission)
+        score = _grade_one(options, exercise, submission)
+        _show_all(score, options, exercise, submission)
+        return score.exit_code
 
 
 def _watch(options: argparse.Namespace, exercise: Path) -> int:
-    """`--watch`: the gradings share the choice of the device, their tools and their work."""
+    """`--watch`: the gradings share the choice of the device, and their work."""
     from grader.grading.grade import choose_device
     from grader.grading.shared_work import SharedWork
-    from grader.grading.tools import keep_tools_ready
 
     refuse_watching(options)
     if options.device == "auto":
         options.device = str(choose_device("auto"))
     shared = SharedWork()
-    with keep_tools_ready():
-        return watch(
-            options,
-            lambda copy, stale: _grade_one(options, exercise, copy, stale, shared),
-            lambda copy, score: _show_all(score, options, exercise, copy),
-        )
+    return watch(
+        options,
+        lambda copy, stale: _grade_one(options, exercise, copy, stale, shared),
+        lambda copy, score: _show_all(score, options, exercise, copy),
+    )
 
 
 def _grade_one(

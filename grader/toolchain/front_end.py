@@ -44,10 +44,12 @@ class _Steps:
 
 def compile_ready(compiler: Compiler, workspace: Workspace, cubin: str) -> Completed | None:
     """Compiles as `nvcc -cubin` does, with the same warnings; None where this is not possible or
-    fails: nvcc gives the reason. An architecture that lacks instructions is a failure of its
-    own."""
+    fails: nvcc gives the reason. An architecture that lacks instructions is a failure of its own.
+
+    None for the first compilation of a process: nvcc is faster than a tool that becomes ready.
+    """
     run = compiler.run
-    if not isinstance(run, ReadyRun):
+    if not isinstance(run, ReadyRun) or run.has_not_seen((compiler.nvcc, compiler.arch)):
         return None
     steps = run.once((compiler.nvcc, compiler.arch), lambda: _find_steps(compiler, workspace))
     if steps is None:

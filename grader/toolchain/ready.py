@@ -5,7 +5,7 @@ both before they open the submission. A tool that is kept ready has done this wo
 stand-in, and a preloaded library (ready.c) stops it where it opens its input; there it forks for
 each submission. So a submission meets the same program in the same state as ever.
 
-Only a process that compiles many submissions keeps tools ready: `grading.tools.keep_tools_ready`.
+`grading.tools.keep_tools_ready` switches this on for a process.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ _OPTIONS = ("-shared", "-fPIC", "-O1")
 _STATUS_BYTES = 4
 _PATH_BYTES = 4096  # PATH_MAX
 _POLL_SECONDS = 0.05
+_END_SECONDS = 0.01
 _FOREVER_SECONDS = 1e9
 _DEFAULT_LIMITS = ToolLimits()
 _T = TypeVar("_T")
@@ -84,9 +85,10 @@ class ReadyTool:
 
     def close(self) -> None:
         """Ends the tool and removes its files."""
+        os.close(self._requests)  # the end of a tool that waits
+        self._ended.wait(_END_SECONDS)
         self._stop.set()
         self._thread.join()
-        os.close(self._requests)
         self._home.cleanup()
 
     def _work(self, run: RunTool, limits: ToolLimits) -> None:
@@ -133,6 +135,7 @@ class ReadyRun:
         self._run = run
         self._tools: dict[Start, ReadyTool] = {}
         self._made: dict[Hashable, object] = {}
+        self._seen = set[Hashable]()
         self._lock = Lock()
 
     def __call__(
@@ -155,6 +158,13 @@ class ReadyRun:
             if tool is None:
                 tool = self._tools[start] = ReadyTool(start, self._run, replace(limits, stop=None))
             return tool
+
+    def has_not_seen(self, key: Hashable) -> bool:
+        """Whether this question is asked for the first time."""
+        with self._lock:
+            known = key in self._seen
+            self._seen.add(key)
+            return not known
 
     def once(self, key: Hashable, make: Callable[[], _T]) -> _T:
         """What `make` returned the first time for this key."""
