@@ -26,9 +26,9 @@ from grader.toolchain.blame import settle
 from grader.toolchain.demangle import demangle, parse_signature
 from grader.toolchain.dependencies import check_failed_run
 from grader.toolchain.diagnostics import explain_failed_run
+from grader.toolchain.front_end import PTX_NAME, translate_ready
 from grader.toolchain.workspace import Compiler, compile_options, open_workspace, run_nvcc
 
-_OUTPUT_NAME = "submission.ptx"
 _ENTRY = re.compile(r"^[ \t]*(?:\.visible[ \t]+|\.weak[ \t]+)*\.entry[ \t]+(\w+)", re.MULTILINE)
 _INTEGER = re.compile(r"(?:\(.*\))?(?P<value>-?[0-9]+)[uUlL]*")
 _BOOLEANS = {"true": 1, "false": 0}
@@ -59,9 +59,11 @@ def _ask(
     asking: Submission, questions: Sequence[Question], compiler: Compiler, marker: str
 ) -> dict[str, int | str] | CompileMistake | ForeignFile:
     with open_workspace(asking.text) as workspace:
-        completed = run_nvcc(compiler, workspace, "-ptx", output=_OUTPUT_NAME)
+        completed = translate_ready(compiler, workspace, PTX_NAME) or run_nvcc(
+            compiler, workspace, "-ptx", output=PTX_NAME
+        )
         if completed.limit is None and completed.returncode == 0:
-            ptx = (workspace.out / _OUTPUT_NAME).read_text(errors="replace")
+            ptx = (workspace.out / PTX_NAME).read_text(errors="replace")
             symbols = [symbol for symbol in _ENTRY.findall(ptx) if marker in symbol]
             return _read_answers(questions, tuple(demangle(symbols, compiler.run).values()))
         return check_failed_run(compiler, workspace) or explain_failed_run(

@@ -28,7 +28,7 @@ _PREPROCESSED = "submission.ii"
 _STAND_IN = "submission.cup"
 """cicc preprocesses files of this type."""
 _HEADERS, _REST = "headers.h", "rest.h"
-_PTX = "submission.ptx"
+PTX_NAME = "submission.ptx"
 _BEGIN = f'\n# 1 "{SOURCE_NAME}"\n'
 """gcc's line marker where the submission begins."""
 
@@ -44,14 +44,31 @@ class _Steps:
 
 def compile_ready(compiler: Compiler, workspace: Workspace, cubin: str) -> Completed | None:
     """Compiles as `nvcc -cubin` does, with the same warnings; None where this is not possible or
-    fails: nvcc gives the reason. An architecture that lacks instructions is a failure of its own.
+    fails: nvcc gives the reason. An architecture that lacks instructions is a failure of its
+    own."""
+    translated = translate_ready(compiler, workspace, PTX_NAME)
+    steps = None if translated is None else _find_steps(compiler, workspace)
+    if translated is None or steps is None:
+        return None
+    limits = replace(compiler.limits, cpu_seconds=compiler.limits.wall_seconds)
+    argv = [*steps.ptxas, f"../out/{PTX_NAME}", "-o", f"../out/{cubin}"]
+    ended = compiler.run(argv, cwd=workspace.source, limits=limits, env=dict(steps.env))
+    if ended.limit or (ended.returncode != 0 and not needs_all_features(ended, compiler.arch)):
+        return None
+    return Completed(
+        ended.returncode, translated.stdout + ended.stdout, translated.stderr + ended.stderr
+    )
+
+
+def translate_ready(compiler: Compiler, workspace: Workspace, ptx: str) -> Completed | None:
+    """Compiles as `nvcc -ptx` does; None where this is not possible or fails.
 
     None for the first compilation of a process: nvcc is faster than a tool that becomes ready.
     """
     run = compiler.run
     if not isinstance(run, ReadyRun) or run.has_not_seen((compiler.nvcc, compiler.arch)):
         return None
-    steps = run.once((compiler.nvcc, compiler.arch), lambda: _find_steps(compiler, workspace))
+    steps = _find_steps(compiler, workspace)
     if steps is None:
         return None
     preprocessed = run_nvcc(compiler, workspace, "-E", output=_PREPROCESSED)
@@ -66,20 +83,12 @@ def compile_ready(compiler: Compiler, workspace: Workspace, cubin: str) -> Compl
     limits = replace(compiler.limits, cpu_seconds=compiler.limits.wall_seconds)
     tool = run.tool(Start(steps.cicc, files, _REST, 1, steps.env), limits)
     body = (begin + rest).encode("utf-8", "surrogateescape")
-    made = tool.ask(body, (_PTX, "stdout", "stderr"), limits)
+    made = tool.ask(body, (PTX_NAME, "stdout", "stderr"), limits)
     if made is None:
         return None
-    (workspace.out / _PTX).write_bytes(made[0])
-    argv = [*steps.ptxas, f"../out/{_PTX}", "-o", f"../out/{cubin}"]
-    ended = run(argv, cwd=workspace.source, limits=limits, env=dict(steps.env))
-    if ended.limit or (ended.returncode != 0 and not needs_all_features(ended, compiler.arch)):
-        return None
+    (workspace.out / ptx).write_bytes(made[0])
     printed, warned = (part.decode("utf-8", "replace") for part in made[1:])
-    return Completed(
-        ended.returncode,
-        preprocessed.stdout + printed + ended.stdout,
-        preprocessed.stderr + warned + ended.stderr,
-    )
+    return Completed(0, preprocessed.stdout + printed, preprocessed.stderr + warned)
 
 
 def needs_all_features(completed: Completed, arch: str) -> bool:
@@ -90,7 +99,13 @@ def needs_all_features(completed: Completed, arch: str) -> bool:
 
 
 def _find_steps(compiler: Compiler, workspace: Workspace) -> _Steps | None:
-    """The steps as nvcc prints them; None if it prints others than expected."""
+    """The steps as nvcc prints them, asked once; None if it prints others than expected."""
+    assert isinstance(compiler.run, ReadyRun)
+    key = (compiler.nvcc, compiler.arch)
+    return compiler.run.once(key, lambda: _read_steps(compiler, workspace))
+
+
+def _read_steps(compiler: Compiler, workspace: Workspace) -> _Steps | None:
     argv = [str(compiler.nvcc.path), "-cubin", *compile_options(compiler.arch), SOURCE_NAME]
     argv += ["--dryrun", "--keep"]
     printed = compiler.run(argv, cwd=workspace.source, limits=compiler.limits).stderr
@@ -106,7 +121,7 @@ def _find_steps(compiler: Compiler, workspace: Workspace) -> _Steps | None:
     if len(inputs) != 1:
         return None
     cicc[cicc.index(inputs[0])] = _STAND_IN
-    cicc[cicc.index("-o") + 1] = _PTX
+    cicc[cicc.index("-o") + 1] = PTX_NAME
     end = next(at for at, each in enumerate(ptxas) if each.endswith(".ptx"))
     kept = {name: value for name, value in env.items() if name in ("PATH", "NVVMIR_LIBRARY_DIR")}
     return _Steps(tuple(cicc), tuple(ptxas[:end]), tuple(kept.items()))
