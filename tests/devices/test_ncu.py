@@ -357,7 +357,10 @@ def fake_ncu(folder: Path, script: str) -> dict[str, str]:
         ),
         ("echo '==ERROR== ERR_NVGPUCTRPERM - no' > $log; exit 1", "ERR_NVGPUCTRPERM"),
         (
-            "test -s $folder/request.pickle || exit 9; echo '==ERROR== it was there' > $log",
+            (
+                "touch $folder/ready; while [ ! -e $folder/go ]; do sleep 0.01; done;"
+                " test -s $folder/request.pickle || exit 9; echo '==ERROR== it was there' > $log"
+            ),
             "it was there",
         ),
         # An older ncu that does not know a metric collects nothing: it is asked again for what is
