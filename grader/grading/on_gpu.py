@@ -9,8 +9,9 @@ from grader.devices.choose import GPU
 from grader.devices.gpu.gpu_lock import hold_gpu
 from grader.devices.gpu.nvml import read_versions
 from grader.devices.remote.remote_device import RemoteDevice
-from grader.grading.baselines import build_baselines, make_baselines
-from grader.grading.benchmark import run_benchmark
+from grader.devices.remote.worker_process import load_ahead
+from grader.grading.baselines import build_baselines
+from grader.grading.benchmark import draw_inputs, run_benchmark
 from grader.grading.building import Built, build
 from grader.grading.cases import run_case
 from grader.grading.parts import check_parts, run_parts
@@ -24,23 +25,19 @@ def grade_on_gpu(job: Job) -> bool:
     """Compiles all programs and runs the cases on the GPU and, at the same time, in the checked
     mode of the emulated device. If they are right, runs the benchmark; then the parts. Returns
     False: a repetition measures other times. Raises SubmissionError."""
+    load_ahead()
     with RemoteDevice(str(job.choice), isolated=job.options.isolated) as device:
         session, built = _open(job, device)
         with ThreadPoolExecutor() as pool:
             checked = pool.submit(check_on_stand_in, session)
+            inputs = draw_inputs(session.bench, session.benchmark_case(GPU), pool)
             with session.hold():
                 check_cases(session, partial(run_case, session.bench))
-                if not job.evidence.all_right:
-                    run_parts(session)
-            job.evidence.checked = checked.result()
-        if not job.evidence.all_right:
-            check_parts(session)
-            return False
-        sizes = job.exercise.benchmark[GPU]  # the processor is idle from here on
-        own = session.bench.program(sizes)
-        others = {label: each for label, each in built.items() if label != SUBMISSION}
-        programs = [own, *make_baselines(job.exercise, others, sizes, session.info)]
-        run_benchmark(session, device, built, programs)
+            try:
+                if job.evidence.all_right:
+                    run_benchmark(session, device, built, inputs, checked)
+            finally:
+                job.evidence.checked = checked.result()
         with session.hold():
             run_parts(session)
         check_parts(session)

@@ -47,8 +47,8 @@ NCU_VARIABLE = "GRADER_NCU"
 WORKER = "grader.devices.gpu.profiled"
 REQUEST, ERROR, LOG = "request.pickle", "error.txt", "ncu.csv"
 READY, GO = "ready", "go"
-"""The worker creates READY after its start and waits for GO. The request's file is empty until then;
-the worker ends when it is deleted."""
+"""The worker creates READY after its start and waits for GO; until then the request's file may be
+empty. The worker ends when it is deleted."""
 POLL_SECONDS = 0.01
 START_SECONDS = 60.0  # ncu, Python and the driver, on a busy machine
 NO_LIMIT_BYTES = 1 << 62  # the driver reserves more address space than any sensible limit
