@@ -60,6 +60,7 @@ def run_benchmark(
     device: TimingDevice,
     built: Mapping[str, Built],
     inputs: Sequence[Future[Arrays]],
+    counting: Counting,
     checked: Future[Checked],
 ) -> None:
     """Runs the submission at the benchmark sizes; if its outputs are right, counts it and times it
@@ -73,18 +74,14 @@ def run_benchmark(
     others = {label: each for label, each in built.items() if label != SUBMISSION}
     own = bench.program(case.sizes)
     programs = [own, *make_baselines(job.exercise, others, case.sizes, session.info)]
-    with (
-        Counting(session) as counting,
-        count_baselines(session, device, built, programs) as ask,
-        ThreadPoolExecutor() as pool,
-    ):
+    with count_baselines(session, device, built, programs) as ask, ThreadPoolExecutor() as pool:
         emulated = pool.submit(count_on_stand_in, session, built[SUBMISSION])
         drawn = [each.result() for each in inputs]
         expected = [pool.submit(bench.oracle, each, case.sizes) for each in drawn]
         counting.offer(own, drawn[0])
         execution, outputs = _prepare(session, device, programs, drawn)
         job.options.show(Progress("counting"))
-        counting.begin()
+        counting.begin(session.hold)
         right = [each.result() for each in expected]
         result = judge_sets(bench, case, right, outputs, execution)
         session.evidence.cases += (result,)

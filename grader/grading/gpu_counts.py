@@ -3,7 +3,7 @@ emulated device where ncu cannot count."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -13,12 +13,12 @@ from typing import Protocol, Self
 
 from grader.devices.base import Arrays, Device
 from grader.devices.choose import EMULATED, GPU
-from grader.devices.gpu.ncu import PlanRun, count_later
+from grader.devices.gpu.ncu import Hold, PlanRun, count_later
 from grader.devices.gpu.ncu_metrics import HARDWARE_CONFLICTS, CountedLaunch
 from grader.grading.baselines import BASELINES_SEED, broken
 from grader.grading.building import Built
 from grader.grading.kept import counts_key
-from grader.grading.session import Session, describe_sizes
+from grader.grading.session import Job, Session, describe_sizes
 from grader.grading.stand_in import count_on_stand_in
 from grader.judging.evidence import OtherCounts
 from grader.judging.goals import find_counted
@@ -38,10 +38,10 @@ class Counting:
     """Nsight Compute beside other work: it starts at once, because its start takes seconds, and
     uses the GPU after `begin`. Without this call it ends with the block."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, job: Job, arch: str, counters: Collection[str] = ()) -> None:
+        self._job, self._arch, self._counters = job, arch, counters
         self._plan: Future[PlanRun] = Future()
-        self._wanted: Future[None] = Future()
+        self._hold: Future[Hold] = Future()
         self._thread = ThreadPoolExecutor(1)
         self._counted = self._thread.submit(self._count)
 
@@ -50,16 +50,16 @@ class Counting:
 
     def __exit__(self, *error: object) -> None:
         self._plan.cancel()
-        self._wanted.cancel()
+        self._hold.cancel()
         self._thread.shutdown()
 
     def offer(self, program: Program, inputs: Arrays) -> None:
         """Hands over the program."""
         self._plan.set_result(PlanRun(program, inputs))
 
-    def begin(self) -> None:
+    def begin(self, hold: Hold) -> None:
         """Lets the offered program run as soon as the GPU is free."""
-        self._wanted.set_result(None)
+        self._hold.set_result(hold)
 
     def result(self) -> Counted:
         """The counts after `begin`."""
@@ -68,19 +68,14 @@ class Counting:
     def _count(self) -> Counted:
         counted = count_later(
             lambda: [self._plan.result()],
-            arch=self._session.info.arch,
-            gpu_index=int(self._session.job.choice.id),
+            arch=self._arch,
+            counters=self._counters,
+            gpu_index=int(self._job.choice.id),
             run=run_tool,
-            limits=self._session.job.limits,
-            hold=self._hold,
+            limits=self._job.limits,
+            hold=lambda: self._hold.result()(),
         )
         return counted if isinstance(counted, NotCounted) else counted[0]
-
-    @contextmanager
-    def _hold(self) -> Iterator[None]:
-        self._wanted.result()
-        with self._session.hold():
-            yield
 
 
 def take_counts(
@@ -123,28 +118,23 @@ def count_baselines(
     """Counts each baseline whose counters a check needs, when the function is called. ncu starts at
     once where the cache does not have its counts."""
     taken = {program.label: program for program in programs}
-    cache, info = session.tools.cache, session.info
-    compared = {each: LABELS[each] for each in find_counted(session.exercise, info)}
-    known: dict[str, Execution] = {}
+    needed = find_counted(session.exercise, session.info)
     with ExitStack() as stack:
-        started: dict[str, Counting] = {}
-        for label in {*compared.values()} & taken.keys():
-            if found := recall(cache, counts_key(taken[label], info), Execution):
-                known[label] = found
-            else:
-                started[label] = stack.enter_context(Counting(session))
+        started = {
+            LABELS[each]: _start_baseline(session, taken[LABELS[each]], counters, stack)
+            for each, counters in needed.items()
+            if LABELS[each] in taken
+        }
 
         def ask(*, by_ncu: bool) -> dict[ComparedWith, OtherCounts]:
-            return {each: count(label, by_ncu=by_ncu) for each, label in compared.items()}
+            return {each: count(LABELS[each], by_ncu=by_ncu) for each in needed}
 
         def count(label: str, *, by_ncu: bool) -> OtherCounts:
+            session.job.options.show(Progress(f"counting the {label} kernel"))
             if label not in taken:
                 return OtherCounts(reason="this GPU cannot launch it")
-            if by_ncu and label in known:
-                return OtherCounts(known[label])
-            session.job.options.show(Progress(f"counting the {label} kernel"))
             if by_ncu:
-                return _count_with_ncu(session, taken[label], device, started[label])
+                return started[label](device)
             emulated = count_on_stand_in(session, built[label])
             return (
                 OtherCounts(reason=emulated) if isinstance(emulated, str) else OtherCounts(emulated)
@@ -153,24 +143,40 @@ def count_baselines(
         yield ask
 
 
+def _start_baseline(
+    session: Session, program: Program, counters: Collection[str], stack: ExitStack
+) -> Callable[[Device], OtherCounts]:
+    """Counts the baseline when it is called with the GPU, if the cache does not have its counts."""
+    cache, key = session.tools.cache, counts_key(program, session.info, counters)
+    if known := recall(cache, key, Execution):
+        return lambda _: OtherCounts(known)
+    counting = stack.enter_context(Counting(session.job, session.info.arch, counters))
+
+    def count(device: Device) -> OtherCounts:
+        counts = _count_with_ncu(session, program, device, counting)
+        if counts.execution is not None:
+            remember(cache, key, counts.execution)
+        return counts
+
+    return count
+
+
 def _count_with_ncu(
     session: Session, program: Program, device: Device, counting: Counting
 ) -> OtherCounts:
-    """Counts of a baseline, for the cache too: ncu repeats a launch until it has all counters,
-    which can take many seconds."""
+    """Counts of a baseline. ncu repeats a launch until it has all counters, which can take many
+    seconds."""
     inputs = make_inputs(session.exercise, session.benchmark_case(GPU), BASELINES_SEED)
     counting.offer(program, inputs)
     with session.hold():
         ran, _ = device.run(program, inputs, limits=session.job.limits)
     if ran.failure is not None:
         raise broken(session.exercise, program.label, describe_mistake(ran.failure).message)
-    counting.begin()
+    counting.begin(session.hold)
     counted = counting.result()
     if isinstance(counted, NotCounted):
         return OtherCounts(reason=describe_not_counted(counted)[0])
-    execution = _with_counters(ran, counted)
-    remember(session.tools.cache, counts_key(program, session.info), execution)
-    return OtherCounts(execution)
+    return OtherCounts(_with_counters(ran, counted))
 
 
 def _with_counters(ran: Execution, counted: Sequence[CountedLaunch]) -> Execution:

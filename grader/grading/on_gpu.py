@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from functools import partial
 
 from grader.devices.choose import GPU
 from grader.devices.gpu.gpu_lock import hold_gpu
-from grader.devices.gpu.nvml import read_versions
+from grader.devices.gpu.nvml import guess_arch, read_versions
 from grader.devices.remote.remote_device import RemoteDevice
 from grader.devices.remote.worker_process import load_ahead
 from grader.grading.baselines import build_baselines
 from grader.grading.benchmark import draw_inputs, run_benchmark
 from grader.grading.building import Built, build
 from grader.grading.cases import run_case
+from grader.grading.gpu_counts import Counting
 from grader.grading.parts import check_parts, run_parts
 from grader.grading.session import Job, Session, check_cases, open_session
 from grader.grading.stand_in import check_on_stand_in
@@ -26,8 +28,12 @@ def grade_on_gpu(job: Job) -> bool:
     mode of the emulated device. If they are right, runs the benchmark; then the parts. Returns
     False: a repetition measures other times. Raises SubmissionError."""
     load_ahead()
-    with RemoteDevice(str(job.choice), isolated=job.options.isolated) as device:
-        session, built = _open(job, device)
+    with RemoteDevice(str(job.choice), isolated=job.options.isolated) as device, ExitStack() as ncu:
+        guess = guess_arch(int(job.choice.id)) or device.info.arch
+        counting = ncu.enter_context(Counting(job, guess))
+        session, built = _open(job, device, guess)
+        if session.info.arch != guess:
+            counting = ncu.enter_context(Counting(job, session.info.arch))
         with ThreadPoolExecutor() as pool:
             checked = pool.submit(check_on_stand_in, session)
             inputs = draw_inputs(session.bench, session.benchmark_case(GPU), pool)
@@ -35,7 +41,7 @@ def grade_on_gpu(job: Job) -> bool:
                 check_cases(session, partial(run_case, session.bench))
             try:
                 if job.evidence.all_right:
-                    run_benchmark(session, device, built, inputs, checked)
+                    run_benchmark(session, device, built, inputs, counting, checked)
             finally:
                 job.evidence.checked = checked.result()
         with session.hold():
@@ -44,15 +50,21 @@ def grade_on_gpu(job: Job) -> bool:
         return False
 
 
-def _open(job: Job, device: RemoteDevice) -> tuple[Session, dict[str, Built]]:
-    """Compiles the submission and all baselines."""
+def _open(job: Job, device: RemoteDevice, guess: str) -> tuple[Session, dict[str, Built]]:
+    """Compiles the submission and all baselines, for the guessed architecture while the device
+    starts."""
     job.options.show(Progress("compiling"))
     tools = find_toolchain(prefer_wheel=False, cache=job.cache, isolated=job.options.isolated)
-    job.subject.device = info = device.info
-    job.note(tools.versions | read_versions() | {"device_isolation": device.isolation})
     with ThreadPoolExecutor() as pool:
-        submission = pool.submit(build, job.submission, job.exercise, tools, arch=info.arch)
-        others = pool.submit(build_baselines, job.exercise, tools, arch=info.arch)
-    built = {SUBMISSION: submission.result(), **others.result()}
+
+        def begin(arch: str) -> tuple[Future[Built], Future[dict[str, Built]]]:
+            submission = pool.submit(build, job.submission, job.exercise, tools, arch=arch)
+            return submission, pool.submit(build_baselines, job.exercise, tools, arch=arch)
+
+        begun = begin(guess)
+        job.subject.device = info = device.info
+        job.note(tools.versions | read_versions() | {"device_isolation": device.isolation})
+        submission, others = begun if info.arch == guess else begin(info.arch)
+        built = {SUBMISSION: submission.result(), **others.result()}
     hold = partial(hold_gpu, device.uuid, show=job.options.show)
     return open_session(job, tools, built[SUBMISSION], device, hold), built

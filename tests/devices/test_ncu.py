@@ -23,6 +23,7 @@ from grader.devices.gpu.ncu_metrics import (
     DRAM_TRAFFIC,
     HARDWARE_CONFLICTS,
     CountedLaunch,
+    choose_counters,
     parse_counts,
     required_metrics,
 )
@@ -31,6 +32,7 @@ from grader.messages.counting import describe_not_counted
 from grader.records import (
     COUNTERS,
     Binary,
+    Counters,
     Dim3,
     Launch,
     Lookups,
@@ -232,6 +234,17 @@ def test_every_counter_has_its_metric() -> None:
     together = {f"global_{kind}_sectors_ideal" for kind in ("store", "atomic", "fetch")}
     without = {name for name, row in COUNTERS.items() if row.sums and not row.metrics}
     assert without == together
+
+
+def test_chosen_counters_need_their_metrics_only() -> None:
+    (loads,) = choose_counters(["global_load_sectors"])
+    names = required_metrics(ARCH, [loads])
+    assert names == (*loads.metrics, loads.copies)
+    (row, *_) = parse_counts(LOG, LAUNCHES, ARCH, [loads]) or ()
+    assert row.counters == Counters(global_load_sectors=counted()[0].counters.global_load_sectors)
+    stores = choose_counters(["shared_store_wavefronts"])
+    assert {*stores[0].less} < {row.name for row in stores}  # subtracted
+    assert choose_counters(["shared_store_wavefronts", "another"]) == choose_counters([])
 
 
 def test_a_launch_that_is_missing_or_another_is_a_reason() -> None:

@@ -16,7 +16,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -25,15 +25,17 @@ from pathlib import Path
 from grader.devices.base import Arrays
 from grader.devices.gpu.gpu_lock import WAIT_SECONDS
 from grader.devices.gpu.ncu_metrics import (
-    OPTIONAL,
     CountedLaunch,
+    choose_counters,
     find_unknown_metric,
+    optional_metrics,
     parse_counts,
     required_metrics,
 )
 from grader.plumbing.children import python_environment
 from grader.records import (
     Completed,
+    Counter,
     NotCounted,
     Program,
     Role,
@@ -167,16 +169,18 @@ def count_later(
     gpu_index: int,
     run: RunTool,
     limits: RunLimits,
+    counters: Collection[str] = (),
     environ: Mapping[str, str] = os.environ,
     hold: Hold = nullcontext,
 ) -> tuple[tuple[CountedLaunch, ...], ...] | NotCounted:
-    """`count_plans` for plans that `ask` waits for while ncu starts. Raises what `ask` and `hold`
-    raise."""
+    """`count_plans` for plans that `ask` waits for while ncu starts. `counters`: the names of the
+    counters to count, see `choose_counters`. Raises what `ask` and `hold` raise."""
     ncu = find_ncu(environ)
     if ncu is None:
         return NOT_INSTALLED
     wall_seconds = START_SECONDS + limits.wall_seconds
     plans: list[PlanRun] = []
+    rows = choose_counters(counters)
 
     def write_request(path: Path) -> NotCounted | None:
         plans[:] = plans or ask()
@@ -191,15 +195,15 @@ def count_later(
     with tempfile.TemporaryDirectory(prefix="grader-ncu-") as name:
         environment = python_environment(environ)
         session = _Session(ncu, Path(name), run, wall_seconds, environment, write_request, hold)
-        log = _collect(session, arch)
+        log = _collect(session, arch, rows)
     if isinstance(log, NotCounted):
         return log
     launches = [launch for plan in plans for launch in plan.program.launches]
-    counted = parse_counts(log, launches, arch)
+    counted = parse_counts(log, launches, arch, rows)
     if isinstance(counted, NotCounted):
         return counted
-    rows = iter(counted)
-    return tuple(tuple(next(rows) for _ in plan.program.launches) for plan in plans)
+    each = iter(counted)
+    return tuple(tuple(next(each) for _ in plan.program.launches) for plan in plans)
 
 
 # --- the ncu process ------------------------------------------------------------------------------
@@ -281,11 +285,11 @@ def ncu_command(ncu: Path, metrics: Sequence[str], folder: Path) -> list[str]:
     return [str(ncu), *NCU_OPTIONS, *log, "--metrics", ",".join(metrics), *worker]
 
 
-def _collect(session: _Session, arch: str) -> str | NotCounted:
+def _collect(session: _Session, arch: str, rows: Sequence[Counter]) -> str | NotCounted:
     """ncu's log; if ncu does not know a metric that is for information only, the log of a
     repetition without it."""
-    required = required_metrics(arch)
-    optional: tuple[str, ...] = OPTIONAL
+    required = required_metrics(arch, rows)
+    optional = optional_metrics(rows)
     log = session.profile((*required, *optional))
     while isinstance(log, str) and (unknown := find_unknown_metric(log)) is not None:
         known = tuple(name for name in optional if not name.startswith(unknown))
