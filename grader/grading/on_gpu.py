@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 
 from grader.devices.choose import GPU
@@ -21,6 +22,7 @@ from grader.grading.session import Job, Session, check_cases, open_session
 from grader.grading.stand_in import check_on_stand_in
 from grader.grading.tools import find_toolchain
 from grader.records import SUBMISSION, Progress
+from grader.spec.oracle import Oracle, SharedOracle
 
 
 def grade_on_gpu(job: Job) -> bool:
@@ -35,10 +37,11 @@ def grade_on_gpu(job: Job) -> bool:
         if session.info.arch != guess:
             counting = ncu.enter_context(Counting(job, session.info.arch))
         with ThreadPoolExecutor() as pool:
-            checked = pool.submit(check_on_stand_in, session)
+            cases = _share_answers(session)
+            checked = pool.submit(check_on_stand_in, cases)
             inputs = draw_inputs(session.bench, session.benchmark_case(GPU), pool)
             with session.hold():
-                check_cases(session, partial(run_case, session.bench))
+                check_cases(cases, partial(run_case, cases.bench))
             try:
                 if job.evidence.all_right:
                     run_benchmark(session, device, built, inputs, counting, checked)
@@ -48,6 +51,15 @@ def grade_on_gpu(job: Job) -> bool:
             run_parts(session)
         check_parts(session)
         return False
+
+
+def _share_answers(session: Session) -> Session:
+    """The session with an oracle that answers both devices at once. The oracle of the benchmark
+    then has all threads of BLAS: a small case leaves it only one."""
+    oracle = session.bench.oracle
+    if not isinstance(oracle, Oracle):
+        return session
+    return replace(session, bench=replace(session.bench, oracle=SharedOracle(oracle)))
 
 
 def _open(job: Job, device: RemoteDevice, guess: str) -> tuple[Session, dict[str, Built]]:
