@@ -174,7 +174,7 @@ def count_later(
     hold: Hold = nullcontext,
 ) -> tuple[tuple[CountedLaunch, ...], ...] | NotCounted:
     """`count_plans` for plans that `ask` waits for while ncu starts. `counters`: the names of the
-    counters to count, see `choose_counters`. Raises what `ask` and `hold` raise."""
+    counters to count, see `choose_counters`. Exceptions of `ask` and `hold` pass through."""
     ncu = find_ncu(environ)
     if ncu is None:
         return NOT_INSTALLED
