@@ -1,54 +1,50 @@
-"""The benchmark on a GPU: checks outputs, times rounds, reads counters.
+"""The benchmark on a GPU: checks outputs, reads counters, times rounds.
 
 Expected outputs stay in this process. The device gets several sets of inputs, so that no launch can
 reuse the results of the launch before. The emulated device always runs, because Nsight Compute
 gives no counters per source line here.
+
+The processor works beside the GPU: inputs are drawn while the cases run, ncu starts while the
+programs are prepared, outputs are judged and the emulated device runs while ncu counts. Only the
+timing has the machine alone.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import partial, reduce
-from operator import add
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from random import Random
 
-from grader.devices.base import Arrays, Device, TimingDevice
-from grader.devices.choose import EMULATED, GPU
-from grader.devices.gpu.ncu import Hold, count_with_ncu
-from grader.devices.gpu.ncu_metrics import HARDWARE_CONFLICTS, CountedLaunch
-from grader.grading.baselines import BASELINES_SEED, broken, check_culprit
+from grader.devices.base import Arrays, TimingDevice
+from grader.devices.choose import GPU
+from grader.devices.mapped_arrays import gather_shared
+from grader.grading.baselines import check_culprit, make_baselines
 from grader.grading.building import Built
 from grader.grading.cases import Bench, judge_outputs
-from grader.grading.kept import counts_key
+from grader.grading.gpu_counts import Counting, count_baselines, take_counts
 from grader.grading.measure import Measurement, measure
 from grader.grading.mistakes import SubmissionError, refuse
-from grader.grading.session import Session, describe_sizes
+from grader.grading.session import Session
 from grader.grading.stand_in import count_on_stand_in
-from grader.judging.evidence import Evidence, OtherCounts
-from grader.judging.goals import find_counted, find_open
-from grader.judging.timing import LABELS, check_floor
+from grader.judging.evidence import Checked, Evidence
+from grader.judging.goals import find_open
+from grader.judging.timing import check_floor
 from grader.judging.values import collect_metrics, collect_others
 from grader.messages.cause_row import UNREPEATABLE
-from grader.messages.counting import describe_not_counted
-from grader.messages.hidden import describe_mistake, name_case
-from grader.plumbing.cache import recall, remember
+from grader.messages.hidden import name_case
 from grader.records import (
     SUBMISSION,
     CaseResult,
     Execution,
-    NotCounted,
     Program,
     Progress,
     TimedLaunch,
     Timing,
 )
-from grader.sandbox.process import run_tool
 from grader.spec.draws import device_buffers, make_inputs
-from grader.spec.exercise import Case, ComparedWith
+from grader.spec.exercise import Case
 
 SETS_BYTES = 256 << 20
 """Number of sets: enough that all buffers together have this size, several times any L2 cache."""
@@ -57,77 +53,86 @@ MIN_SETS, MAX_SETS = 2, 4
 outputs and scratch buffers are poisoned, and a program with `__device__` variables is loaded again
 for each run (devices.gpu.bench). The score's `environment` lists such variables for a human
 reviewer."""
-Counted = tuple[CountedLaunch, ...] | NotCounted
-
-
-@dataclass(frozen=True)
-class InputSet:
-    inputs: Arrays
-    expected: Arrays
 
 
 def run_benchmark(
     session: Session,
     device: TimingDevice,
     built: Mapping[str, Built],
-    programs: Sequence[Program],
+    inputs: Sequence[Future[Arrays]],
+    counting: Counting,
+    checked: Future[Checked],
 ) -> None:
-    """Runs the submission, `programs[0]`, at the benchmark sizes; if its outputs are right, times
-    it together with the other programs and counts it. Raises SubmissionError.
+    """Runs the submission at the benchmark sizes; if its outputs are right, counts it and times it
+    together with the baselines. Raises SubmissionError.
 
-    `built` has the label of each program as its key.
+    `built` has the label of each program as its key; `inputs` are those of `draw_inputs`. The
+    timing waits for `checked`, so that the processor is idle.
     """
-    bench, case = session.bench, session.benchmark_case(GPU)
-    session.job.options.show(Progress("preparing the benchmark"))
-    with ThreadPoolExecutor() as pool:
+    job, bench, case = session.job, session.bench, session.benchmark_case(GPU)
+    job.options.show(Progress("preparing the benchmark"))
+    others = {label: each for label, each in built.items() if label != SUBMISSION}
+    own = bench.program(case.sizes)
+    programs = [own, *make_baselines(job.exercise, others, case.sizes, session.info)]
+    with count_baselines(session, device, built, programs) as ask, ThreadPoolExecutor() as pool:
         emulated = pool.submit(count_on_stand_in, session, built[SUBMISSION])
-        numbers = range(count_input_sets(bench, case))
-        sets = list(pool.map(partial(draw_input_set, bench, case), numbers))
-        with _start_ncu(session, programs[0], sets[0].inputs) as ask_ncu:
-            execution = _check_and_time(session, device, programs, sets, emulated)
-            if execution is None:
-                return
-            session.job.options.show(Progress("counting"))
-            by_ncu = _take_counts(session, execution, ask_ncu(), emulated.result())
-    others = count_baselines_on_gpu(session, device, built, programs, by_ncu=by_ncu)
-    session.evidence.others = others
+        drawn = [each.result() for each in inputs]
+        expected = [pool.submit(bench.oracle, each, case.sizes) for each in drawn]
+        counting.offer(own, drawn[0])
+        execution, outputs = _prepare(session, device, programs, drawn)
+        job.options.show(Progress("counting"))
+        counting.begin(session.hold)
+        right = [each.result() for each in expected]
+        result = judge_sets(bench, case, right, outputs, execution)
+        session.evidence.cases += (result,)
+        if not result.passed:
+            return
+        counted = counting.result()
+        counts = ask(by_ncu=isinstance(counted, tuple))
+        in_lines = emulated.result()
+        checked.result()
+        if _time(session, device, programs, len(drawn), result):
+            take_counts(session, execution, counted, in_lines)
+            session.evidence.others = counts
 
 
-def _check_and_time(
+def _prepare(
     session: Session,
     device: TimingDevice,
     programs: Sequence[Program],
-    sets: Sequence[InputSet],
-    emulated: Future[Execution | str],
-) -> Execution | None:
-    """The run of the submission; None if its outputs are wrong. The processor is idle while the
-    GPU is timed: `emulated` is complete then."""
-    job, evidence, bench = session.job, session.evidence, session.bench
-    case = session.benchmark_case(GPU)
+    inputs: Sequence[Arrays],
+) -> tuple[Execution, list[Arrays]]:
+    """The run of the submission on each set of inputs. Raises SubmissionError."""
     with session.hold():
-        execution, outputs = device.prepare(
-            programs, [each.inputs for each in sets], limits=job.limits
-        )
+        execution, outputs = device.prepare(programs, inputs, limits=session.job.limits)
     check_culprit(execution)
     if execution.failure is not None:
-        raise SubmissionError(name_case(execution.failure, case))
-    result = judge_sets(bench, case, sets, outputs, execution)
-    emulated.result()
-    evidence.cases += (result,)
-    if not result.passed:
-        return None
+        raise SubmissionError(name_case(execution.failure, session.benchmark_case(GPU)))
+    return execution, outputs
+
+
+def _time(
+    session: Session,
+    device: TimingDevice,
+    programs: Sequence[Program],
+    input_sets: int,
+    result: CaseResult,
+) -> bool:
+    """Times the programs on an idle processor. Returns whether all outputs were right; `result` is
+    the case before. Raises SubmissionError."""
+    job, evidence = session.job, session.evidence
     with session.hold():
-        found = _measure(session, device, programs, len(sets))
+        found = _measure(session, device, programs, input_sets)
         copying = device.copy_bandwidth() if found.wrong is None else 0.0
     job.note(describe_measurement(found) | describe_variables(programs[0]))
     if found.wrong is not None:
         evidence.cases = (*evidence.cases[:-1], _wrong_when_timed(result, found.wrong))
-        return None
+        return False
     job.note({"copy_bandwidth": f"{copying:,.0f} GB/s"})
     evidence.timings = found.timings
     refuse(found.disturbed)
-    refuse(check_floor(found.timings, case.sizes, job.exercise, session.info))
-    return execution
+    refuse(check_floor(found.timings, result.sizes, job.exercise, session.info))
+    return True
 
 
 def count_input_sets(bench: Bench, case: Case) -> int:
@@ -136,26 +141,30 @@ def count_input_sets(bench: Bench, case: Case) -> int:
     return max(MIN_SETS, min(MAX_SETS, -(-SETS_BYTES // set_bytes)))
 
 
-def draw_input_set(bench: Bench, case: Case, number: int) -> InputSet:
-    """The inputs of one set, which differ from all other sets, and the oracle's outputs."""
-    inputs = make_inputs(bench.task, replace(case, name=f"{case.name} {number}"), bench.seed)
-    return InputSet(inputs, bench.oracle(inputs, case.sizes))
+def draw_inputs(bench: Bench, case: Case, pool: ThreadPoolExecutor) -> list[Future[Arrays]]:
+    """Starts the draws of the inputs of each set, which differ from all other sets."""
+
+    def draw(number: int) -> Arrays:
+        one = replace(case, name=f"{case.name} {number}")
+        return make_inputs(bench.task, one, bench.seed, gather=gather_shared)
+
+    return [pool.submit(draw, number) for number in range(count_input_sets(bench, case))]
 
 
 def judge_sets(
     bench: Bench,
     case: Case,
-    sets: Sequence[InputSet],
+    expected: Sequence[Arrays],
     outputs: Sequence[Arrays],
     execution: Execution,
 ) -> CaseResult:
     """The result of the first set with wrong outputs, else of the set with the largest error."""
 
-    def judge(each: InputSet, got: Arrays) -> CaseResult:
-        return judge_outputs(bench.task, case, each.expected, got, execution)
+    def judge(each: Arrays, got: Arrays) -> CaseResult:
+        return judge_outputs(bench.task, case, each, got, execution)
 
     with ThreadPoolExecutor() as pool:
-        results = list(pool.map(judge, sets, outputs))
+        results = list(pool.map(judge, expected, outputs))
     wrong = (result for result in results if not result.passed)
     return next(wrong, max(results, key=lambda result: result.worst_error or 0.0))
 
@@ -226,144 +235,3 @@ def _range(range_: tuple[int, int] | None, unit: str) -> str:
         return ""
     low, high = range_
     return f"{low:,} {unit}" if low == high else f"{low:,} to {high:,} {unit}"
-
-
-@contextmanager
-def _start_ncu(
-    session: Session, program: Program, inputs: Arrays
-) -> Iterator[Callable[[], Counted]]:
-    """Starts Nsight Compute beside other work, because its start takes seconds. The function lets
-    it use the GPU and returns its counts. Without a call, it ends when the block ends."""
-    wanted: Future[bool] = Future()
-
-    @contextmanager
-    def hold() -> Iterator[None]:
-        if not wanted.result():
-            raise CancelledError
-        with session.hold():
-            yield
-
-    with ThreadPoolExecutor(1) as thread:
-        counting = thread.submit(_ask_ncu, session, program, inputs, hold)
-
-        def ask() -> Counted:
-            wanted.set_result(True)
-            return counting.result()
-
-        try:
-            yield ask
-        finally:
-            if not wanted.done():
-                wanted.set_result(False)
-
-
-def _take_counts(
-    session: Session, ran: Execution, counted: Counted, emulated: Execution | str
-) -> bool:
-    """Keeps ncu's counts of the run `ran`; without them, the counters of the emulated device at its
-    own benchmark sizes. Returns whether ncu counted."""
-    job, evidence, exercise = session.job, session.evidence, session.exercise
-    emulated_sizes = describe_sizes(exercise.benchmark[EMULATED])
-    evidence.lines_from = emulated if isinstance(emulated, Execution) else None
-    if isinstance(counted, tuple):
-        evidence.execution = _with_counters(ran, counted)
-        evidence.traffic = reduce(add, (launch.traffic for launch in counted))
-        job.note(_describe_ncu(counted, exercise.benchmark[GPU]))
-        if evidence.lines_from is not None:
-            job.note({"line_counters": f"emulated device, {emulated_sizes}"})
-        return True
-    reason, advice = describe_not_counted(counted)
-    if evidence.lines_from is not None:
-        why = f"{reason}. {advice}".strip()
-        evidence.execution = evidence.lines_from
-        job.note({"counters": f"emulated device, {emulated_sizes}, because {why}"})
-    else:
-        reason = f"{reason}, and the emulated device cannot count it: {emulated}"
-        evidence.missing_reason = reason
-        job.note({"counters": f"none: {reason}"})
-    return False
-
-
-def count_baselines_on_gpu(
-    session: Session,
-    device: Device,
-    built: Mapping[str, Built],
-    programs: Sequence[Program],
-    *,
-    by_ncu: bool,
-) -> dict[ComparedWith, OtherCounts]:
-    """Counts each baseline whose counters a check needs, in the same way as the submission:
-    `by_ncu` at the GPU's sizes, else on the emulated device at its sizes."""
-    taken = {program.label: program for program in programs}
-    counts = {}
-    for compared_with in find_counted(session.exercise, session.info):
-        label = LABELS[compared_with]
-        session.job.options.show(Progress(f"counting the {label} kernel"))
-        if label not in taken:
-            counts[compared_with] = OtherCounts(reason="this GPU cannot launch it")
-        elif by_ncu:
-            counts[compared_with] = _count_baseline_with_ncu(session, taken[label], device)
-        else:
-            emulated = count_on_stand_in(session, built[label])
-            counts[compared_with] = (
-                OtherCounts(reason=emulated) if isinstance(emulated, str) else OtherCounts(emulated)
-            )
-    return counts
-
-
-def _count_baseline_with_ncu(session: Session, program: Program, device: Device) -> OtherCounts:
-    """Counters from the cache, else from ncu, which can take many seconds: it repeats a launch
-    until it has all counters."""
-    cache = session.tools.cache
-    key = counts_key(program, session.info)
-    if known := recall(cache, key, Execution):
-        return OtherCounts(known)
-    inputs = make_inputs(
-        session.exercise, session.benchmark_case(session.info.kind), BASELINES_SEED
-    )
-    with session.hold():
-        ran, _ = device.run(program, inputs, limits=session.job.limits)
-    if ran.failure is not None:
-        raise broken(session.exercise, program.label, describe_mistake(ran.failure).message)
-    counted = _ask_ncu(session, program, inputs, session.hold)
-    if isinstance(counted, NotCounted):
-        return OtherCounts(reason=describe_not_counted(counted)[0])
-    execution = _with_counters(ran, counted)
-    remember(cache, key, execution)
-    return OtherCounts(execution)
-
-
-def _ask_ncu(session: Session, program: Program, inputs: Arrays, hold: Hold) -> Counted:
-    return count_with_ncu(
-        program,
-        inputs,
-        gpu_index=int(session.job.choice.id),
-        run=run_tool,
-        limits=session.job.limits,
-        hold=hold,
-    )
-
-
-def _with_counters(ran: Execution, counted: Sequence[CountedLaunch]) -> Execution:
-    """The run with the counters of Nsight Compute, and without counters per line."""
-    launches = zip(ran.launches, counted, strict=True)
-    return replace(
-        ran,
-        launches=tuple(
-            replace(launch, counters=row.counters, lines=()) for launch, row in launches
-        ),
-    )
-
-
-def _describe_ncu(counted: Sequence[CountedLaunch], sizes: Mapping[str, int]) -> dict[str, str]:
-    facts = {"counters": f"Nsight Compute, {describe_sizes(sizes)}"}
-    conflicts = [
-        launch.hardware_bank_conflicts
-        for launch in counted
-        if launch.hardware_bank_conflicts is not None
-    ]
-    if conflicts:
-        facts[HARDWARE_CONFLICTS] = (
-            f"{sum(conflicts):,} (with lost arbitration: for information, never graded)"
-        )
-    return facts

@@ -7,13 +7,12 @@ programs are compiled with the same options.
 
 from __future__ import annotations
 
-import os
+import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from grader.cpp.tree import Value
 from grader.devices.plan_limits import check_memory
-from grader.grading.as_nvcc import Settings, with_recipe
 from grader.grading.mistakes import SubmissionError, refuse, value_of
 from grader.grading.tools import Toolchain
 from grader.records import (
@@ -24,10 +23,10 @@ from grader.records import (
     NoConstant,
     PlanMistake,
     Program,
+    Recipe,
     Submission,
     ToolLimits,
 )
-from grader.sandbox.isolation import NO_ISOLATION
 from grader.spec.draws import device_buffers
 from grader.spec.exercise import Exercise, Part, Task
 from grader.spec.statements import Plan
@@ -42,7 +41,7 @@ from grader.toolchain.compilation import Compilation, NotCompiled, Order, find_a
 from grader.toolchain.compile import read_ordered
 from grader.toolchain.constants import ask_compiler
 from grader.toolchain.preprocess import preprocess
-from grader.toolchain.workspace import Compiler
+from grader.toolchain.workspace import OPTIONS, Compiler
 
 
 @dataclass(frozen=True)
@@ -117,7 +116,7 @@ def build_plan(  # noqa: PLR0913 - keyword arguments of a compilation
         begun = Compilation(order)
     with begun:
         macros = _explain_macros(source, plan, names, rules_of, tools, arch=arch, limits=limits)
-        binary = _read(begun.result(), order, tools)
+        binary = _read(begun.result(), order)
     built = Built(source, plan, macros, binary, rules_of)
     return _with_constants(built, names, order.compiler, tools)
 
@@ -128,7 +127,13 @@ def compile_source(
     """The kernels of a source for `arch`, with the recipe that compiles them again. Raises
     SubmissionError."""
     order = tools.order(source, arch, limits)
-    return _read(find_artifacts(order), order, tools)
+    return _read(find_artifacts(order), order)
+
+
+def with_recipe(binary: Binary, source: Submission) -> Binary:
+    """The binary with the means for SourceModule to load it as this source's machine code."""
+    sha256 = hashlib.sha256(binary.cubin).hexdigest()
+    return replace(binary, recipe=Recipe(source.text, OPTIONS, sha256))
 
 
 def names_of(task: Task) -> frozenset[str]:
@@ -216,21 +221,9 @@ def launched_kernels(built: Built, sizes: Mapping[str, int]) -> list[Kernel]:
     )
 
 
-def _read(made: Artifacts | NotCompiled, order: Order, tools: Toolchain) -> Binary:
-    """The kernels of a compilation, with their recipe if the cache holds them. Raises
-    SubmissionError."""
-    binary = read_ordered(value_of(made), order)
-    if tools.cache is None:
-        return binary
-    settings = Settings(
-        tools.nvcc,
-        tools.nvdisasm,
-        tools.cache,
-        order.compiler.limits.wall_seconds,
-        isolated=tools.isolation != NO_ISOLATION,
-        search_path=os.environ.get("PATH", os.defpath),
-    )
-    return with_recipe(binary, order.submission, settings)
+def _read(made: Artifacts | NotCompiled, order: Order) -> Binary:
+    """The kernels of a compilation, with their recipe. Raises SubmissionError."""
+    return with_recipe(read_ordered(value_of(made), order), order.submission)
 
 
 def _with_constants(

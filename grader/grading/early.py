@@ -44,6 +44,7 @@ def _begin(options: Options, exercise: Path, submission: Path) -> Compilation | 
     """Starts the compiler. Raises the exceptions that `begin_early` catches."""
     choice = parse_device(str(options.device), gpu_works=has_pycuda, has_pycuda=has_pycuda)
     if choice.kind != EMULATED:
+        _load_device()  # a stand-in for the GPU
         return None
     source = read_submission(submission)
     if not isinstance(source, Submission) or check_lookups(source.text) is not None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -83,9 +84,10 @@ def graded_key(program: Program, info: DeviceInfo, mode: Mode, exercise: Exercis
     return "graded-" + _key(program, info.id, repr(mode), hash_package(*_EMULATED), files)
 
 
-def counts_key(program: Program, info: DeviceInfo) -> str:
-    """The key of the Nsight Compute counters of a program on GPUs of this model."""
-    return "counts-" + _key(program, info.id, info.name, ncu_identity(), hash_package(*_NCU))
+def counts_key(program: Program, info: DeviceInfo, counters: Collection[str]) -> str:
+    """The key of these Nsight Compute counters of a program on GPUs of this model."""
+    names = ",".join(counters)
+    return "counts-" + _key(program, info.id, info.name, names, ncu_identity(), hash_package(*_NCU))
 
 
 def _key(program: Program, *parts: str) -> str:

@@ -34,6 +34,10 @@ STEADY_CHANGE = 0.02
 """Largest change of a steady SM clock between two requests, as a fraction of the clock."""
 MAX_SECONDS = 8.0
 """Limit of the timing of a submission: rounds that would exceed it are not started."""
+FIRST_SECONDS, FEWEST_ROUNDS = 1.0, 20
+"""Where the first CHECKPOINTS rounds take longer than this time, a test comes before them, after
+these rounds at least: the times of slow programs hardly scatter. The last test is left out, so
+that the number of tests stays. Its rounds would not fit into MAX_SECONDS."""
 MIN_ROUNDS = 3
 """For programs so slow that the first CHECKPOINTS rounds do not fit into MAX_SECONDS."""
 ATTEMPTS = 3
@@ -158,7 +162,7 @@ def _measure_once(
     show(Progress("timing"))
     watch = start(show_step, wrong=warm.wrong)
     began = clock()
-    for checkpoint in CHECKPOINTS:
+    for checkpoint in _choose_tests(round_seconds):
         fitting = int((MAX_SECONDS - (clock() - began)) / round_seconds)
         if watch.rounds and fitting < checkpoint - watch.rounds:
             break
@@ -173,6 +177,14 @@ def _measure_once(
         programs = [program for program in programs if program in needed]
         round_seconds = (clock() - began) / watch.rounds
     return Measurement(watch.timings, merge_clocks(watch.clocks))
+
+
+def _choose_tests(round_seconds: float) -> tuple[int, ...]:
+    """The numbers of rounds after which the checks are tested."""
+    fitting = int(FIRST_SECONDS / round_seconds)
+    if fitting >= CHECKPOINTS[0]:
+        return CHECKPOINTS
+    return max(FEWEST_ROUNDS, fitting), *CHECKPOINTS[:-1]
 
 
 def _warm_up(watch: Stopwatch, programs: Sequence[str], clock: Callable[[], float]) -> float:

@@ -2,60 +2,81 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 
 from grader.devices.choose import GPU
 from grader.devices.gpu.gpu_lock import hold_gpu
-from grader.devices.gpu.nvml import read_versions
+from grader.devices.gpu.nvml import guess_arch, read_versions
 from grader.devices.remote.remote_device import RemoteDevice
-from grader.grading.baselines import build_baselines, make_baselines
-from grader.grading.benchmark import run_benchmark
+from grader.devices.remote.worker_process import load_ahead
+from grader.grading.baselines import build_baselines
+from grader.grading.benchmark import draw_inputs, run_benchmark
 from grader.grading.building import Built, build
 from grader.grading.cases import run_case
+from grader.grading.gpu_counts import Counting
 from grader.grading.parts import check_parts, run_parts
 from grader.grading.session import Job, Session, check_cases, open_session
 from grader.grading.stand_in import check_on_stand_in
 from grader.grading.tools import find_toolchain
 from grader.records import SUBMISSION, Progress
+from grader.spec.oracle import Oracle, SharedOracle
 
 
 def grade_on_gpu(job: Job) -> bool:
     """Compiles all programs and runs the cases on the GPU and, at the same time, in the checked
     mode of the emulated device. If they are right, runs the benchmark; then the parts. Returns
     False: a repetition measures other times. Raises SubmissionError."""
-    with RemoteDevice(str(job.choice), isolated=job.options.isolated) as device:
-        session, built = _open(job, device)
+    load_ahead()
+    with RemoteDevice(str(job.choice), isolated=job.options.isolated) as device, ExitStack() as ncu:
+        guess = guess_arch(int(job.choice.id)) or device.info.arch
+        counting = ncu.enter_context(Counting(job, guess))
+        session, built = _open(job, device, guess)
+        if session.info.arch != guess:
+            counting = ncu.enter_context(Counting(job, session.info.arch))
         with ThreadPoolExecutor() as pool:
-            checked = pool.submit(check_on_stand_in, session)
+            cases = _share_answers(session)
+            checked = pool.submit(check_on_stand_in, cases)
+            inputs = draw_inputs(session.bench, session.benchmark_case(GPU), pool)
             with session.hold():
-                check_cases(session, partial(run_case, session.bench))
-                if not job.evidence.all_right:
-                    run_parts(session)
-            job.evidence.checked = checked.result()
-        if not job.evidence.all_right:
-            check_parts(session)
-            return False
-        sizes = job.exercise.benchmark[GPU]  # the processor is idle from here on
-        own = session.bench.program(sizes)
-        others = {label: each for label, each in built.items() if label != SUBMISSION}
-        programs = [own, *make_baselines(job.exercise, others, sizes, session.info)]
-        run_benchmark(session, device, built, programs)
+                check_cases(cases, partial(run_case, cases.bench))
+            try:
+                if job.evidence.all_right:
+                    run_benchmark(session, device, built, inputs, counting, checked)
+            finally:
+                job.evidence.checked = checked.result()
         with session.hold():
             run_parts(session)
         check_parts(session)
         return False
 
 
-def _open(job: Job, device: RemoteDevice) -> tuple[Session, dict[str, Built]]:
-    """Compiles the submission and all baselines."""
+def _share_answers(session: Session) -> Session:
+    """The session with an oracle that answers both devices at once. The oracle of the benchmark
+    then has all threads of BLAS: a small case leaves it only one."""
+    oracle = session.bench.oracle
+    if not isinstance(oracle, Oracle):
+        return session
+    return replace(session, bench=replace(session.bench, oracle=SharedOracle(oracle)))
+
+
+def _open(job: Job, device: RemoteDevice, guess: str) -> tuple[Session, dict[str, Built]]:
+    """Compiles the submission and all baselines, for the guessed architecture while the device
+    starts."""
     job.options.show(Progress("compiling"))
     tools = find_toolchain(prefer_wheel=False, cache=job.cache, isolated=job.options.isolated)
-    job.subject.device = info = device.info
-    job.note(tools.versions | read_versions() | {"device_isolation": device.isolation})
     with ThreadPoolExecutor() as pool:
-        submission = pool.submit(build, job.submission, job.exercise, tools, arch=info.arch)
-        others = pool.submit(build_baselines, job.exercise, tools, arch=info.arch)
-    built = {SUBMISSION: submission.result(), **others.result()}
+
+        def begin(arch: str) -> tuple[Future[Built], Future[dict[str, Built]]]:
+            submission = pool.submit(build, job.submission, job.exercise, tools, arch=arch)
+            return submission, pool.submit(build_baselines, job.exercise, tools, arch=arch)
+
+        begun = begin(guess)
+        job.subject.device = info = device.info
+        job.note(tools.versions | read_versions() | {"device_isolation": device.isolation})
+        submission, others = begun if info.arch == guess else begin(info.arch)
+        built = {SUBMISSION: submission.result(), **others.result()}
     hold = partial(hold_gpu, device.uuid, show=job.options.show)
     return open_session(job, tools, built[SUBMISSION], device, hold), built

@@ -146,26 +146,30 @@ def find_open(
     return tuple(dict.fromkeys(needed))
 
 
-def find_counted(exercise: Exercise, device: DeviceInfo) -> tuple[ComparedWith, ...]:
-    """The shipped programs whose counters a check's threshold on this device is relative to."""
-    return tuple(dict.fromkeys(_list_compared(exercise, device, timed=False)))
+def find_counted(exercise: Exercise, device: DeviceInfo) -> dict[ComparedWith, tuple[str, ...]]:
+    """The shipped programs whose counters a check's threshold on this device is relative to, with
+    the metrics of these checks."""
+    found: dict[ComparedWith, tuple[str, ...]] = {}
+    for metric, compared_with in _list_compared(exercise, device, timed=False):
+        found[compared_with] = (*found.get(compared_with, ()), metric)
+    return found
 
 
 def find_timed(exercise: Exercise, device: DeviceInfo) -> tuple[str, ...]:
     """The labels of the programs whose times a score shows or uses for a judgement: the baseline,
     the comparisons, and other programs that a check is relative to.
     """
-    relative = (LABELS[each] for each in _list_compared(exercise, device, timed=True))
+    relative = (LABELS[each] for _, each in _list_compared(exercise, device, timed=True))
     return tuple(dict.fromkeys((NAIVE, *exercise.comparisons, *relative)))
 
 
 def _list_compared(
     exercise: Exercise, device: DeviceInfo, *, timed: bool
-) -> Iterator[ComparedWith]:
-    """The shipped programs that the goals of timed, or of counted, metrics are relative to."""
+) -> Iterator[tuple[str, ComparedWith]]:
+    """The timed, or counted, metrics whose goals are relative to shipped programs."""
     for check in exercise.checks:
         compared_with = check.threshold_on(device).relative_to
         if compared_with is None or (check.metric in TIMED) is not timed:
             continue
         if compared_with is not ComparedWith.REFERENCE or exercise.reference_source is not None:
-            yield compared_with
+            yield check.metric, compared_with

@@ -204,15 +204,12 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Recipe:
-    """The means to make a cubin again: the source text, nvcc's options without the architecture,
-    and the program to call, as a list of arguments.
-
-    The program takes the SHA-256 of the cubin that it must deliver, then nvcc's command line.
-    """
+    """The origin of a cubin: the source text, nvcc's options without the architecture, and the
+    SHA-256 of the cubin that they gave."""
 
     source: str
     options: tuple[str, ...]
-    program: tuple[str, ...]
+    sha256: str
 
 
 @dataclass(frozen=True)
@@ -221,7 +218,7 @@ class Binary:
     `constants` are its `__constant__` variables, whose contents all kernels share.
 
     `variable_bytes` is the size of its `__device__` variables on a device. `recipe` is None where
-    the cubin cannot be made again.
+    the source of the cubin is unknown.
     """
 
     arch: str

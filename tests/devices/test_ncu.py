@@ -23,6 +23,7 @@ from grader.devices.gpu.ncu_metrics import (
     DRAM_TRAFFIC,
     HARDWARE_CONFLICTS,
     CountedLaunch,
+    choose_counters,
     parse_counts,
     required_metrics,
 )
@@ -31,6 +32,7 @@ from grader.messages.counting import describe_not_counted
 from grader.records import (
     COUNTERS,
     Binary,
+    Counters,
     Dim3,
     Launch,
     Lookups,
@@ -234,6 +236,17 @@ def test_every_counter_has_its_metric() -> None:
     assert without == together
 
 
+def test_chosen_counters_need_their_metrics_only() -> None:
+    (loads,) = choose_counters(["global_load_sectors"])
+    names = required_metrics(ARCH, [loads])
+    assert names == (*loads.metrics, loads.copies)
+    (row, *_) = parse_counts(LOG, LAUNCHES, ARCH, [loads]) or ()
+    assert row.counters == Counters(global_load_sectors=counted()[0].counters.global_load_sectors)
+    stores = choose_counters(["shared_store_wavefronts"])
+    assert {*stores[0].less} < {row.name for row in stores}  # subtracted
+    assert choose_counters(["shared_store_wavefronts", "another"]) == choose_counters([])
+
+
 def test_a_launch_that_is_missing_or_another_is_a_reason() -> None:
     assert "6 launches" in reason_of(LOG[: LOG.rindex('"51"')])
     assert "other shapes" in reason_of(with_cell("10", "Grid Size", "(1, 1, 1)"))
@@ -357,7 +370,10 @@ def fake_ncu(folder: Path, script: str) -> dict[str, str]:
         ),
         ("echo '==ERROR== ERR_NVGPUCTRPERM - no' > $log; exit 1", "ERR_NVGPUCTRPERM"),
         (
-            "test -s $folder/request.pickle || exit 9; echo '==ERROR== it was there' > $log",
+            (
+                "touch $folder/ready; while [ ! -e $folder/go ]; do sleep 0.01; done;"
+                " test -s $folder/request.pickle || exit 9; echo '==ERROR== it was there' > $log"
+            ),
             "it was there",
         ),
         # An older ncu that does not know a metric collects nothing: it is asked again for what is

@@ -9,7 +9,7 @@ import json
 import math
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,10 +17,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import grader
+from grader.devices.gpu.ncu import PlanRun
 from grader.devices.gpu.ncu_metrics import CountedLaunch
 from grader.devices.gpu.peak import Attributes, find_peak
 from grader.errors import GraderError, WorkerError
-from grader.grading import benchmark, on_gpu
+from grader.grading import benchmark, gpu_counts, on_gpu
 from grader.grading import grade as grade_page
 from grader.grading.measure import CHECKPOINTS, measure
 from grader.records import (
@@ -172,27 +173,32 @@ def test_a_speed_may_be_relative_to_the_reference(
     assert re.fullmatch(r">= 0\.9 x the reference's 85\.\d %", bandwidth.threshold)
 
 
+def count_stores(**sectors: int) -> Callable[..., tuple[tuple[CountedLaunch, ...], ...]]:
+    """In the place of ncu: these sectors, by the label of the program."""
+
+    def count(
+        ask: Callable[[], Sequence[PlanRun]], **_: object
+    ) -> tuple[tuple[CountedLaunch, ...], ...]:
+        (plan,) = ask()
+        return ((CountedLaunch(Counters(global_store_sectors=sectors[plan.program.label])),),)
+
+    return count
+
+
 def test_counters_of_the_baseline_come_from_who_counted_the_submission(
     compared: Path, grade: Grade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     times = TIMES_MS | {"unfixed": 2 * FLOOR_MS}
-    monkeypatch.setattr(benchmark, "count_with_ncu", lambda *_, **__: NO_NCU)
+    monkeypatch.setattr(gpu_counts, "count_later", lambda *_, **__: NO_NCU)
     emulated = check(grade("solutions/transpose.cu", ClockedGpu(times)), "global_store_sectors")
     assert (emulated.value, emulated.relative_value) == (
         64 * 128 / 8,
         64 * 128,
     )  # at the emulated benchmark's sizes
-    counts = iter([Counters(global_store_sectors=30), Counters(global_store_sectors=200)])
-    monkeypatch.setattr(
-        benchmark, "count_with_ncu", lambda *_, **__: (CountedLaunch(next(counts)),)
-    )
+    monkeypatch.setattr(gpu_counts, "count_later", count_stores(submission=30, naive=200))
     by_ncu = check(grade("solutions/transpose.cu", ClockedGpu(times)), "global_store_sectors")
     assert (by_ncu.status, by_ncu.value, by_ncu.relative_value) == (CheckStatus.PASSED, 30, 200)
-    monkeypatch.setattr(
-        benchmark,
-        "count_with_ncu",
-        lambda *_, **__: (CountedLaunch(Counters(global_store_sectors=40)),),
-    )
+    monkeypatch.setattr(gpu_counts, "count_later", count_stores(submission=40))
     again = check(grade("solutions/transpose.cu", ClockedGpu(times)), "global_store_sectors")
     assert (again.value, again.relative_value) == (40, 200)  # the baseline is counted once
 
@@ -230,7 +236,7 @@ def test_the_starter_loses_points_to_time_and_conflicts(grade: Grade) -> None:
 def test_without_ncu_the_emulated_device_counts_and_the_score_says_so(
     grade: Grade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(benchmark, "count_with_ncu", lambda *_, **__: NO_NCU)
+    monkeypatch.setattr(gpu_counts, "count_later", lambda *_, **__: NO_NCU)
     score = grade("starter/transpose.cu", ClockedGpu(TIMES_MS))
     conflicts = check(score, "shared_bank_conflicts")
     assert conflicts.source is Source.COUNTED
@@ -248,7 +254,7 @@ def test_ncu_counts_at_the_benchmarks_size(grade: Grade, monkeypatch: pytest.Mon
     counted = (
         CountedLaunch(own, Traffic(123, Lookups(1, 4), Lookups(0, 0)), hardware_bank_conflicts=17),
     )
-    monkeypatch.setattr(benchmark, "count_with_ncu", lambda *_, **__: counted)
+    monkeypatch.setattr(gpu_counts, "count_later", lambda *_, **__: (counted,))
     score = grade("solutions/transpose.cu", ClockedGpu(TIMES_MS))
     metrics = {metric.name: metric for metric in score.metrics}
     assert metrics["instructions_executed"].value == 7
@@ -270,7 +276,7 @@ def test_ncu_counts_at_the_benchmarks_size(grade: Grade, monkeypatch: pytest.Mon
 def test_what_nobody_can_count_is_not_measured(
     grade: Grade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(benchmark, "count_with_ncu", lambda *_, **__: NO_NCU)
+    monkeypatch.setattr(gpu_counts, "count_later", lambda *_, **__: NO_NCU)
     monkeypatch.setattr(
         benchmark, "count_on_stand_in", lambda *_: "it does not know an instruction"
     )

@@ -13,6 +13,8 @@ import pytest
 from grader.grading.measure import (
     ATTEMPTS,
     CALL_SECONDS,
+    FEWEST_ROUNDS,
+    FIRST_SECONDS,
     MAX_SECONDS,
     MIN_ROUNDS,
     WARM_UP_SECONDS,
@@ -210,6 +212,15 @@ def test_slow_programs_have_fewer_rounds() -> None:
     found = run(medium, [SUBMISSION], [SUBMISSION])
     assert CHECKPOINTS[0] <= samples(found)[SUBMISSION] <= CHECKPOINTS[-1]
     assert medium.seconds < 1 + MAX_SECONDS
+
+
+def test_the_first_test_of_slow_programs_comes_early() -> None:
+    times = {SUBMISSION: 2.5, NAIVE: 35.0, REFERENCE: 2.5}
+    assert set(samples(run(FakeClock(times))).values()) == {int(FIRST_SECONDS / 0.042)}
+    slower = {SUBMISSION: 30.0, NAIVE: 60.0, REFERENCE: 1.0}
+    assert set(samples(run(FakeClock(slower))).values()) == {FEWEST_ROUNDS}
+    later = samples(run(FakeClock(slower), [SUBMISSION]))
+    assert later == {SUBMISSION: CHECKPOINTS[0], NAIVE: FEWEST_ROUNDS, REFERENCE: FEWEST_ROUNDS}
 
 
 def test_no_request_lasts_long() -> None:

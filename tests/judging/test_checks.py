@@ -488,16 +488,16 @@ def test_only_the_programs_that_counters_are_relative_to_are_counted() -> None:
         overrides={"t4": SECTORS.threshold},
         threshold=Threshold(at_most=1),
     )
-    assert find_counted(make_exercise((CORRECTNESS, AS_FAST, on_t4)), GPU) == ()
-    assert find_counted(make_exercise((CORRECTNESS, on_t4)), replace(GPU, id="t4")) == (
-        ComparedWith.BASELINE,
-    )
+    assert find_counted(make_exercise((CORRECTNESS, AS_FAST, on_t4)), GPU) == {}
+    assert find_counted(make_exercise((CORRECTNESS, on_t4)), replace(GPU, id="t4")) == {
+        ComparedWith.BASELINE: ("global_store_sectors",)
+    }
     by_reference = replace(
         SECTORS, threshold=Threshold(at_most=2, relative_to=ComparedWith.REFERENCE)
     )
-    assert find_counted(make_exercise((SECTORS, by_reference)), GPU) == (
-        ComparedWith.BASELINE,
-    )  # the reference is not shipped
+    assert find_counted(make_exercise((SECTORS, by_reference)), GPU) == {
+        ComparedWith.BASELINE: (SECTORS.metric,)
+    }  # the reference is not shipped
 
 
 # --- parts ----------------------------------------------------------------------------------------

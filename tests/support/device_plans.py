@@ -5,15 +5,13 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from grader.grading.as_nvcc import Settings, with_recipe
-from grader.plumbing.cache import default_cache
+from grader.grading.building import with_recipe
 from grader.records import (
     SUBMISSION,
     Binary,
@@ -23,12 +21,11 @@ from grader.records import (
     Program,
     Role,
     Submission,
-    ToolLimits,
 )
 from grader.spec.statements import Plan
 from grader.submission.plan import read_plan
 from grader.submission.resolve import ResolvedPlan, resolve_plan
-from tests.support.compiling import compile_source, find_tools
+from tests.support.compiling import compile_source
 
 
 @dataclass(frozen=True)
@@ -47,16 +44,7 @@ class Ready:
 def compile_text(text: str, arch: str) -> Binary:
     """The kernels of a source by the compiler that a GPU's submissions get."""
     source = Submission("test.cu", hashlib.sha256(text.encode()).hexdigest(), text)
-    binary = compile_source(source, arch=arch, prefer_wheel=False)
-    seconds, path = ToolLimits().wall_seconds, os.environ["PATH"]
-    settings = Settings(
-        *find_tools(prefer_wheel=False),
-        default_cache(os.environ),
-        seconds,
-        isolated=True,
-        search_path=path,
-    )
-    return with_recipe(binary, source, settings)
+    return with_recipe(compile_source(source, arch=arch, prefer_wheel=False), source)
 
 
 def make_ready(

@@ -39,6 +39,10 @@ class ForkedChild:
         assert code is not None
         return code
 
+    def dismiss(self) -> None:
+        self.connection.close()
+        self.wait()
+
     def kill(self) -> None:
         if not self.has_ended:
             os.kill(self._pid, signal.SIGKILL)

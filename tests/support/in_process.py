@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from grader.devices.emulated.emulated_device import EmulatedDevice
-from grader.grading import on_emulated, stand_in
+from grader.grading import on_emulated, on_gpu, stand_in
 
 
 class InProcessDevice(EmulatedDevice, AbstractContextManager["InProcessDevice"]):
@@ -32,5 +32,6 @@ class InProcessDevice(EmulatedDevice, AbstractContextManager["InProcessDevice"])
 
 def grade_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let gradings, and the emulated device beside a GPU, use this process."""
+    monkeypatch.setattr(on_gpu, "load_ahead", lambda: None)
     for module in (on_emulated, stand_in):
         monkeypatch.setattr(module, "RemoteDevice", InProcessDevice)

@@ -5,6 +5,7 @@ installed."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from random import Random
@@ -17,7 +18,7 @@ from grader.devices.gpu.library import find_array_library, time_on_gpu
 from grader.devices.mapped_arrays import gather_shared
 from grader.errors import SpecError
 from grader.grading.baselines import check_culprit, make_baselines, run_baseline
-from grader.grading.benchmark import count_input_sets, draw_input_set, judge_sets
+from grader.grading.benchmark import draw_inputs, judge_sets
 from grader.grading.building import Built
 from grader.grading.cases import BENCHMARK, Bench, run_case
 from grader.grading.graded_run import execute_submission, judge_run, why_untimed
@@ -143,17 +144,18 @@ def time_programs(session: Session, built: Mapping[str, Built], sizes: Sizes) ->
         return
     others = {label: each for label, each in built.items() if label != SUBMISSION}
     programs = [own, *make_baselines(exercise, others, sizes, session.info)]
-    sets = [draw_input_set(bench, case, number) for number in range(count_input_sets(bench, case))]
-    inputs = [each.inputs for each in sets]
+    with ThreadPoolExecutor() as pool:
+        inputs = [each.result() for each in draw_inputs(bench, case, pool)]
     execution, outputs = device.prepare(programs, inputs, limits=bench.limits)
     check_culprit(execution)
     if execution.failure is not None:
         yield SweepRow(SUBMISSION, False, note=SubmissionError(execution.failure).message)
         return
-    result = judge_sets(bench, case, sets, outputs, execution)
+    expected = [bench.oracle(each, sizes) for each in inputs]
+    result = judge_sets(bench, case, expected, outputs, execution)
     labels = [program.label for program in programs]
     found = measure(
-        device, labels, input_sets=len(sets), find_open=lambda _: (), rng=Random(bench.seed)
+        device, labels, input_sets=len(inputs), find_open=lambda _: (), rng=Random(bench.seed)
     )
     timings = {timing.plan: timing for timing in found.timings}
     for label in labels:

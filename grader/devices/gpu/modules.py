@@ -178,15 +178,15 @@ class Code:
 def load_module(binary: Binary) -> Any:  # noqa: ANN401 (PyCUDA has no types)
     """The binary as a module of the current context.
 
-    SourceModule gets the submission's own source and options, and the grader's compiler as its
-    nvcc: isolated, limited and cached, it delivers the cubin that was checked and is counted, or
-    fails. A binary without a recipe is loaded as it is, and so is one whose grids synchronise.
+    SourceModule gets the submission's own source and options, and as its nvcc a script that
+    delivers the cubin that was checked and is counted, or fails. A binary without a recipe is
+    loaded as it is, and so is one whose grids synchronise.
     """
     try:
         if binary.recipe is None or _synchronises(binary):
             return _load_cubin(binary)
         with tempfile.TemporaryDirectory(prefix="grader-") as name:
-            nvcc = write_compiler(Path(name), binary.recipe, binary.cubin)
+            nvcc = write_compiler(Path(name), binary, binary.recipe)
             source, options = binary.recipe.source, list(binary.recipe.options)
             return SourceModule(
                 source,

@@ -1,5 +1,5 @@
 """Counts a plan's launches with Nsight Compute: one `ncu` process around a worker that runs the
-plan a single time.
+plan a single time. It starts before the plan is known, because its start takes seconds.
 
 ncu replays each launch until it has every metric and gives one row per launch; the counters of a
 plan are their sum. ncu has no counters per source line: they come from the emulated device, where
@@ -16,24 +16,26 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.devices.base import Arrays
 from grader.devices.gpu.gpu_lock import WAIT_SECONDS
 from grader.devices.gpu.ncu_metrics import (
-    OPTIONAL,
     CountedLaunch,
+    choose_counters,
     find_unknown_metric,
+    optional_metrics,
     parse_counts,
     required_metrics,
 )
 from grader.plumbing.children import python_environment
 from grader.records import (
     Completed,
+    Counter,
     NotCounted,
     Program,
     Role,
@@ -47,8 +49,8 @@ NCU_VARIABLE = "GRADER_NCU"
 WORKER = "grader.devices.gpu.profiled"
 REQUEST, ERROR, LOG = "request.pickle", "error.txt", "ncu.csv"
 READY, GO = "ready", "go"
-"""The worker creates READY after its start and waits for GO. It ends when the request's file is
-deleted."""
+"""The worker creates READY after its start and waits for GO; until then the request's file may be
+empty. The worker ends when it is deleted."""
 POLL_SECONDS = 0.01
 START_SECONDS = 60.0  # ncu, Python and the driver, on a busy machine
 NO_LIMIT_BYTES = 1 << 62  # the driver reserves more address space than any sensible limit
@@ -127,9 +129,13 @@ def count_with_ncu(
     `arrays` needs the inputs only. `limits.wall_seconds` bounds all replays of the plan; ncu gets
     START_SECONDS more. Raises what `hold` raises.
     """
-    plans = [PlanRun(program, arrays)]
     counted = count_plans(
-        plans, gpu_index=gpu_index, run=run, limits=limits, environ=environ, hold=hold
+        [PlanRun(program, arrays)],
+        gpu_index=gpu_index,
+        run=run,
+        limits=limits,
+        environ=environ,
+        hold=hold,
     )
     return counted if isinstance(counted, NotCounted) else counted[0]
 
@@ -145,25 +151,59 @@ def count_plans(
 ) -> tuple[tuple[CountedLaunch, ...], ...] | NotCounted:
     """The counters of several plans for the same architecture from one ncu process. If a plan
     cannot be counted, no plan is."""
+    return count_later(
+        lambda: plans,
+        arch=plans[0].program.binary.arch,
+        gpu_index=gpu_index,
+        run=run,
+        limits=replace(limits, wall_seconds=limits.wall_seconds * len(plans)),
+        environ=environ,
+        hold=hold,
+    )
+
+
+def count_later(
+    ask: Callable[[], Sequence[PlanRun]],
+    *,
+    arch: str,
+    gpu_index: int,
+    run: RunTool,
+    limits: RunLimits,
+    counters: Collection[str] = (),
+    environ: Mapping[str, str] = os.environ,
+    hold: Hold = nullcontext,
+) -> tuple[tuple[CountedLaunch, ...], ...] | NotCounted:
+    """`count_plans` for plans that `ask` waits for while ncu starts. `counters`: the names of the
+    counters to count, see `choose_counters`. Exceptions of `ask` and `hold` pass through."""
     ncu = find_ncu(environ)
     if ncu is None:
         return NOT_INSTALLED
-    wall_seconds = START_SECONDS + limits.wall_seconds * len(plans)
-    sent = tuple(PlanRun(plan.program, plan.inputs) for plan in plans)
-    request = Request(gpu_index, sent, wall_seconds)
-    with tempfile.TemporaryDirectory(prefix="grader-ncu-") as name:
+    wall_seconds = START_SECONDS + limits.wall_seconds
+    plans: list[PlanRun] = []
+    rows = choose_counters(counters)
+
+    def write_request(path: Path) -> NotCounted | None:
+        plans[:] = plans or ask()
+        sent = tuple(PlanRun(plan.program, plan.inputs) for plan in plans)
         try:
-            (Path(name) / REQUEST).write_bytes(pickle.dumps(request))
+            path.write_bytes(pickle.dumps(Request(gpu_index, sent, wall_seconds)))
         except OSError as error:
             figures = {"error": error.strerror or ""}
             return NotCounted(Uncountable.UNWRITTEN_REQUEST, figures)
-        counted = _collect(
-            _Session(ncu, Path(name), run, wall_seconds, python_environment(environ), hold), plans
-        )
+        return None
+
+    with tempfile.TemporaryDirectory(prefix="grader-ncu-") as name:
+        environment = python_environment(environ)
+        session = _Session(ncu, Path(name), run, wall_seconds, environment, write_request, hold)
+        log = _collect(session, arch, rows)
+    if isinstance(log, NotCounted):
+        return log
+    launches = [launch for plan in plans for launch in plan.program.launches]
+    counted = parse_counts(log, launches, arch, rows)
     if isinstance(counted, NotCounted):
         return counted
-    rows = iter(counted)
-    return tuple(tuple(next(rows) for _ in plan.program.launches) for plan in plans)
+    each = iter(counted)
+    return tuple(tuple(next(each) for _ in plan.program.launches) for plan in plans)
 
 
 # --- the ncu process ------------------------------------------------------------------------------
@@ -178,6 +218,7 @@ class _Session:
     run: RunTool
     wall_seconds: float
     environment: dict[str, str]
+    write_request: Callable[[Path], NotCounted | None]
     hold: Hold
 
     @property
@@ -190,8 +231,11 @@ class _Session:
         log, error = self.folder / LOG, self.folder / ERROR
         for name in (LOG, READY, GO):
             (self.folder / name).unlink(missing_ok=True)
+        (self.folder / REQUEST).touch()
         with ThreadPoolExecutor(1) as thread:
             done = self._in_turn(thread.submit(self._run, metrics))
+        if isinstance(done, NotCounted):
+            return done
         if done.limit is not None:
             seconds = self.limit_seconds
             return NotCounted(Uncountable.OVER_LIMIT, {"limit": done.limit, "seconds": seconds})
@@ -213,18 +257,23 @@ class _Session:
             env=self.environment,
         )
 
-    def _in_turn(self, running: Future[Completed]) -> Completed:
-        """Let the worker continue when it has started and this process holds the GPU's lock."""
-        while not (self.folder / READY).exists():
-            if running.done():
-                return running.result()
-            time.sleep(POLL_SECONDS)
+    def _in_turn(self, running: Future[Completed]) -> Completed | NotCounted:
+        """Let the worker continue when it has started, the request is written, and this process
+        holds the GPU's lock."""
+        request = self.folder / REQUEST
         try:
+            if (lack := self.write_request(request)) is not None:
+                request.unlink()  # ends the worker
+                return lack
+            while not (self.folder / READY).exists():
+                if running.done():
+                    return running.result()
+                time.sleep(POLL_SECONDS)
             with self.hold():
                 (self.folder / GO).touch()
                 return running.result()
         except BaseException:
-            (self.folder / REQUEST).unlink()  # ends the worker
+            request.unlink()
             raise
 
 
@@ -236,11 +285,11 @@ def ncu_command(ncu: Path, metrics: Sequence[str], folder: Path) -> list[str]:
     return [str(ncu), *NCU_OPTIONS, *log, "--metrics", ",".join(metrics), *worker]
 
 
-def _collect(session: _Session, plans: Sequence[PlanRun]) -> tuple[CountedLaunch, ...] | NotCounted:
-    """Profile; if ncu does not know a metric that is for information only, repeat without it."""
-    arch = plans[0].program.binary.arch
-    required = required_metrics(arch)
-    optional: tuple[str, ...] = OPTIONAL
+def _collect(session: _Session, arch: str, rows: Sequence[Counter]) -> str | NotCounted:
+    """ncu's log; if ncu does not know a metric that is for information only, the log of a
+    repetition without it."""
+    required = required_metrics(arch, rows)
+    optional = optional_metrics(rows)
     log = session.profile((*required, *optional))
     while isinstance(log, str) and (unknown := find_unknown_metric(log)) is not None:
         known = tuple(name for name in optional if not name.startswith(unknown))
@@ -248,10 +297,7 @@ def _collect(session: _Session, plans: Sequence[PlanRun]) -> tuple[CountedLaunch
             break
         optional = known
         log = session.profile((*required, *optional))
-    if isinstance(log, NotCounted):
-        return log
-    launches = [launch for plan in plans for launch in plan.program.launches]
-    return parse_counts(log, launches, arch)
+    return log
 
 
 def _version_of(folder: str) -> tuple[int, ...]:

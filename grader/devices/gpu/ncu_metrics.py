@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from grader.records import (
@@ -64,9 +64,25 @@ BASE_UNITS = frozenset(
 scaled."""
 
 
-def required_metrics(arch: str) -> tuple[str, ...]:
+def choose_counters(names: Collection[str]) -> tuple[Counter, ...]:
+    """The counters of these names and those that they subtract; all counters that ncu has if
+    there is no name, or a name of another metric. ncu repeats a launch for each group of metrics:
+    for a product of 4096³ all metrics take 8 s, the sectors of loads 4 s."""
+    rows = {row.name: row for row in COUNTED}
+    if not names or not rows.keys() >= set(names):
+        return COUNTED
+    chosen = {*names, *(less for name in names for less in rows[name].less)}
+    return tuple(row for name, row in rows.items() if name in chosen)
+
+
+def required_metrics(arch: str, rows: Sequence[Counter] = COUNTED) -> tuple[str, ...]:
     """The metrics that counting requires, for a GPU such as `sm_90`."""
-    return tuple(dict.fromkeys(name for row in COUNTED for name in _metrics_of(row, arch)))
+    return tuple(dict.fromkeys(name for row in rows for name in _metrics_of(row, arch)))
+
+
+def optional_metrics(rows: Sequence[Counter] = COUNTED) -> tuple[str, ...]:
+    """The metrics that a GPU may lack; figures for information come with all counters only."""
+    return OPTIONAL if rows == COUNTED else tuple(row.matrices for row in rows if row.matrices)
 
 
 @dataclass(frozen=True)
@@ -81,10 +97,10 @@ class NamedCount:
 
 
 def parse_counts(
-    text: str, launches: Sequence[Launch], arch: str
+    text: str, launches: Sequence[Launch], arch: str, rows: Sequence[Counter] = COUNTED
 ) -> tuple[CountedLaunch, ...] | NotCounted:
-    """The counters of each launch, in order, from ncu's log file; NotCounted when it has an error,
-    or lacks a launch or a metric."""
+    """The counters of each launch, in order, from ncu's log file; those not in `rows` are 0.
+    NotCounted when it has an error, or lacks a launch or a metric."""
     table = _read_table(text)
     if isinstance(table, NotCounted):
         return table
@@ -94,7 +110,7 @@ def parse_counts(
         figures = {"count": len(table), "planned": len(launches)}
         return NotCounted(Uncountable.OTHER_LAUNCHES, figures)
     try:
-        return tuple(_count(row, arch) for row in table)
+        return tuple(_count(row, arch, rows) for row in table)
     except _UnreadableError as problem:
         return problem.fact
 
@@ -206,13 +222,13 @@ class _Row:
             return None
 
 
-def _count(row: _Row, arch: str) -> CountedLaunch:
+def _count(row: _Row, arch: str, rows: Sequence[Counter] = COUNTED) -> CountedLaunch:
     counts = {
         counter.name: sum(map(row.read, _metrics_of(counter, arch)))
         + (row.read_all([counter.matrices]) or 0)
-        for counter in COUNTED
+        for counter in rows
     }
-    for counter in COUNTED:
+    for counter in rows:
         counts[counter.name] -= sum(counts[name] for name in counter.less)
     traffic = Traffic(
         row.read_all(DRAM_TRAFFIC),

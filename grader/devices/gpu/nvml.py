@@ -98,6 +98,21 @@ def read_versions() -> dict[str, str]:
         return {}
 
 
+def guess_arch(index: int) -> str | None:
+    """The architecture of a GPU, such as `sm_90`, before CUDA has started. NVML's order of the GPUs
+    can differ from CUDA's; None where it has no such GPU."""
+    try:
+        import pynvml
+    except ImportError:
+        return None
+    try:
+        pynvml.nvmlInit()
+        handle = pynvml.nvmlDeviceGetHandleByIndex(index)
+        return "sm_{}{}".format(*pynvml.nvmlDeviceGetCudaComputeCapability(handle))
+    except pynvml.NVMLError:
+        return None
+
+
 def _open(pci_bus_id: str) -> tuple[Any, Any]:
     """NVML and its handle of the GPU; (None, None) where either is unavailable."""
     try:

@@ -28,10 +28,10 @@ def main(argv: Sequence[str]) -> int:
     folder = Path(argv[0])
     # output of kernels' printf at each replay
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    wait_for_the_gpu(folder)
     # The folder is the grader's own, accessible to its user only: no other user can have written
     # the file that is unpickled here.
     request: Request = pickle.loads((folder / REQUEST).read_bytes())
-    wait_for_the_gpu(folder)
     # The default action of SIGALRM ends the process even while it waits in the driver.
     signal.setitimer(signal.ITIMER_REAL, request.wall_seconds)
     try:
@@ -46,8 +46,8 @@ def main(argv: Sequence[str]) -> int:
 
 
 def wait_for_the_gpu(folder: Path) -> None:
-    """Report that only the GPU is missing, and wait for permission to use it; the process ends if
-    permission is refused."""
+    """Report that only request and GPU are missing, and wait for both; the process ends if they are
+    refused."""
     cuda.init()
     (folder / READY).touch()
     while not (folder / GO).exists():

@@ -1,7 +1,7 @@
 """Kinds of memory accesses, and the fast path of an access.
 
 The runtime has a function per kind that checks, counts and moves the data
-(cpp/memory/accesses.cpp). The fast path is for a whole warp whose access repeats the previous
+(cpp/memory/accesses.h). The fast path is for a whole warp whose access repeats the previous
 pattern of its instruction. The step compares the lanes' addresses with the pattern that the runtime
 remembers, adds the access's costs, and moves adjacent data."""
 

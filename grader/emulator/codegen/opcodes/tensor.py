@@ -3,7 +3,7 @@ multiplies (cpp/tensor/tensor.cpp, cpp/tensor/tensor_exact.cpp) and moves (cpp/t
 All 32 lanes must be on the path; results for a part of a warp are undefined (PTX ISA).
 
 Also matrix products of a warp group of four warps (PTX ISA, `wgmma`): 64 rows, 16 per warp
-(cpp/tensor/warp_groups.cpp). Such a product is computed when a thread waits for its group, from the
+(cpp/tensor/warp_groups.h). Such a product is computed when a thread waits for its group, from the
 contents of its matrices at that time (cpp/memory/under_way.h). At the wait, the warps of a group
 wait for each other: a warp that continues knows that all four have read their matrices.
 """
