@@ -62,24 +62,6 @@ def compile_submission(
     return artifacts if not isinstance(artifacts, Artifacts) else read_ordered(artifacts, order)
 
 
-def compile_cubin(
-    submission: Submission,
-    *,
-    nvcc: Nvcc,
-    nvdisasm: Nvdisasm,
-    arch: str,
-    run: RunTool,
-    limits: ToolLimits,
-    cache: Path,
-) -> bytes | NotCompiled:
-    """As `compile_submission`, but only the cubin: the cached cubin if there is one, byte for
-    byte."""
-    artifacts = find_artifacts(
-        Order(submission, Compiler(nvcc, arch, run, limits), nvdisasm, cache)
-    )
-    return artifacts.cubin if isinstance(artifacts, Artifacts) else artifacts
-
-
 def read_ordered(artifacts: Artifacts, order: Order) -> Binary:
     """The kernels of an order's artifacts."""
     nvcc, arch = order.compiler.nvcc, order.compiler.arch

@@ -40,8 +40,7 @@ class ForkedChild:
         return code
 
     def dismiss(self) -> None:
-        self.connection.close()
-        self.wait()
+        self.kill()  # a later fork holds our end of the connection, too
 
     def kill(self) -> None:
         if not self.has_ended:
