@@ -84,10 +84,10 @@ static uint32_t overlapping_lanes(const uint32_t *deltas, uint32_t mask)
     return overlapping;
 }
 
-// Whether addresses ascend by `step` in each group of neighbouring lanes.
+// Whether addresses ascend by `step` in each group of neighbouring lanes, which are several.
 static bool ascend_in_groups(const uint32_t *deltas, uint32_t group, uint32_t step)
 {
-    return none_differs(FULL_MASK, [=](uint32_t lane) {
+    return deltas[1] - deltas[0] == step && none_differs(FULL_MASK, [=](uint32_t lane) {
         return deltas[lane] - deltas[lane & -group] - lane % group * step;
     });
 }
