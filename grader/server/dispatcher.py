@@ -61,7 +61,7 @@ class Dispatcher:
         self, settings: Settings, engine: Engine, lessons: Mapping[str, Lesson], pool: Pool
     ) -> None:
         self._settings, self._engine = settings, engine
-        self._lessons = add_any_kernel(lessons, playground=settings.playground)
+        self._lessons = add_any_kernel(lessons)
         self._pool = pool
         self._running: dict[str, Work] = {}
         self._renewed = queue.wall_clock()
@@ -82,8 +82,7 @@ class Dispatcher:
         if self._running and now > self._renewed + queue.RENEW_S:
             self._renewed = now
             with self._engine.begin() as connection:
-                ids = [work.grading_id for work in self._running.values()]
-                queue.renew(connection, ids, now)
+                queue.renew(connection, self._running.values(), now)
         return bool(self._running)
 
     def _start_next(self) -> bool:
@@ -127,7 +126,7 @@ class Dispatcher:
         failed = Status(verdict.status).is_worth_a_retry and not broken
         if failed and work.tries < ATTEMPTS:
             with self._engine.begin() as connection:
-                queue.put_back(connection, work.grading_id)
+                queue.put_back(connection, work)
         else:
             self._finish(work, verdict)
 

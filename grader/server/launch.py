@@ -1,24 +1,28 @@
 """Starts a server: the database, the first invitation, the web application, and the dispatcher,
-which is started again whenever it ends."""
+which is started again whenever it ends. Starts a worker, which is a dispatcher alone."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import TypeVar
 
 import uvicorn
+from sqlalchemy import Engine
 
 from grader.errors import UsageError
 from grader.plumbing.children import Child
+from grader.plumbing.identity import grader_identity
 from grader.plumbing.locks import hold_lock
 from grader.server import people, queue
-from grader.server.course import find_lessons, read_guide
-from grader.server.database import migrate, open_database, read_secret
+from grader.server.course import Lesson, find_lessons, read_guide
+from grader.server.database import migrate, open_database, read_note, read_secret, write_note
 from grader.server.dispatcher import dispatch
-from grader.server.records import Role, Settings
+from grader.server.records import Queue, Role, Settings
 from grader.server.returns import keep_returning
 from grader.server.web.app import make_app
 from grader.server.web.site import Site, make_templates, read_static, version_of
@@ -26,6 +30,8 @@ from grader.server.web.site import Site, make_templates, read_static, version_of
 T = TypeVar("T")
 FORMS = "forms"
 """The note of the secret of the forms' tokens."""
+GRADING = "grading"
+"""The note of the server's device, and of everything else that its verdicts depend on."""
 RESTART_SECONDS = 1.0
 MOST_CONNECTIONS = 2000
 FIRST = ("Instructor", "instructor")
@@ -39,6 +45,8 @@ def open_site(settings: Settings) -> Site:
     lessons = find_lessons(settings.course)
     with engine.begin() as connection:
         secret = read_secret(connection, FORMS)
+        rules = [settings.device, settings.model, describe_grading(lessons)]
+        write_note(connection, GRADING, json.dumps(rules))
     static = read_static()
     guides = (read_guide(lesson.folder) for lesson in lessons.values())
     guide = next((each for each in guides if each is not None), None)
@@ -86,12 +94,34 @@ def serve(
 
 
 def work(settings: Settings, *, show: Callable[[str], None], ready: str) -> None:
-    """Grades the attempts of a queue of a server's database until a signal ends it."""
-    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with hold_lock(settings.data / "lock", functools.partial(_refuse, settings)):
-        migrate(open_database(settings.database))
-        show(ready.format(exercises=len(find_lessons(settings.course))))
-        _keep_dispatching(settings, threading.Event())
+    """Grades the attempts of a queue of a server's database until a signal ends it. UsageError if
+    its verdicts could differ from the server's."""
+    engine, lessons = open_database(settings.database), find_lessons(settings.course)
+    migrate(engine)
+    if settings.queue is Queue.SERVER:
+        settings = follow_server(settings, engine, lessons)
+    show(ready.format(exercises=len(lessons)))
+    _keep_dispatching(settings, threading.Event())
+
+
+def describe_grading(lessons: Mapping[str, Lesson]) -> dict[str, str]:
+    """Digests of all files that verdicts depend on, by exercise, and of the grader."""
+    return {"the grader": grader_identity(), **{each.id: each.digest for each in lessons.values()}}
+
+
+def follow_server(settings: Settings, engine: Engine, lessons: Mapping[str, Lesson]) -> Settings:
+    """The settings with the device of the server, whose workers this worker joins."""
+    if engine.dialect.name == "sqlite":
+        raise UsageError("with SQLite the server's own workers grade", "Use PostgreSQL.")
+    with engine.connect() as connection:  # without a commit: no empty note is kept
+        device, model, described = json.loads(read_note(connection, GRADING, lambda: "[0, 0, {}]"))
+    different = {*describe_grading(lessons).items()} ^ {*described.items()}
+    if names := sorted({name for name, _ in different}):
+        raise UsageError(
+            f"different from the server, or missing: {', '.join(names)}",
+            "Start `grade serve` first, and workers with the same exercises and grader.",
+        )
+    return replace(settings, device=device, model=model)
 
 
 def _refuse(settings: Settings) -> None:
@@ -114,7 +144,7 @@ def _beside(work: Callable[[T, threading.Event], None], part: T) -> Iterator[Non
 
 
 def _keep_dispatching(settings: Settings, ended: threading.Event) -> None:
-    while not ended.is_set():
+    while settings.workers and not ended.is_set():
         child = Child(functools.partial(dispatch, settings))
         try:
             while not (ended.wait(RESTART_SECONDS) or child.has_ended):

@@ -14,7 +14,7 @@ from __future__ import annotations
 import time
 import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from sqlalchemy import ColumnElement, Connection, and_, func, or_, select, update
 
@@ -102,12 +102,17 @@ def tries_fixes(connection: Connection, grading_id: int) -> bool:
     return bool(connection.scalar(select(GRADINGS.c.what_if).where(GRADINGS.c.id == grading_id)))
 
 
-def renew(connection: Connection, grading_ids: Sequence[int], now: float) -> None:
+def _held(work: Work) -> tuple[ColumnElement[bool], ...]:
+    """Of the grading, if its worker still has it: each taking counts a try."""
+    own = (GRADINGS.c.id == work.grading_id, GRADINGS.c.tries == work.tries)
+    return *own, GRADINGS.c.state == State.RUNNING
+
+
+def renew(connection: Connection, running: Iterable[Work], now: float) -> None:
     """Extends the leases of running gradings."""
-    query = update(GRADINGS).where(
-        GRADINGS.c.id.in_(grading_ids), GRADINGS.c.state == State.RUNNING
-    )
-    connection.execute(query.values(lease_s=now + LEASE_S))
+    for work in running:
+        query = update(GRADINGS).where(*_held(work))
+        connection.execute(query.values(lease_s=now + LEASE_S))
 
 
 def release_all(connection: Connection, queue: Queue) -> None:
@@ -117,9 +122,9 @@ def release_all(connection: Connection, queue: Queue) -> None:
     connection.execute(query.values(**_FREE, tries=GRADINGS.c.tries - 1))
 
 
-def put_back(connection: Connection, grading_id: int) -> None:
+def put_back(connection: Connection, work: Work) -> None:
     """Returns a grading to its place in the queue."""
-    connection.execute(update(GRADINGS).where(GRADINGS.c.id == grading_id).values(**_FREE))
+    connection.execute(update(GRADINGS).where(*_held(work)).values(**_FREE))
 
 
 def keep_stage(connection: Connection, grading_id: int, stage: str) -> None:
@@ -130,19 +135,16 @@ def keep_stage(connection: Connection, grading_id: int, stage: str) -> None:
 
 def finish(connection: Connection, work: Work, verdict: Verdict, now: float) -> None:
     """Keeps a verdict, unless the lease was lost and another worker has it."""
-    query = update(GRADINGS).where(
-        GRADINGS.c.id == work.grading_id,
-        GRADINGS.c.state == State.RUNNING,
-        GRADINGS.c.tries == work.tries,
-    )
     packed = {name: pack(getattr(verdict, name)) for name in ("score", "shown", "page")}
     done = {"state": State.DONE, "lease_s": None, "stage": "", "ended_s": now}
+    query = update(GRADINGS).where(*_held(work))
     connection.execute(query.values(**{**vars(verdict), **packed, **done}))
 
 
-def read_places(connection: Connection, workers: int) -> dict[int, Place]:
-    """The places of all waiting and running gradings by id, each in its queue. The number of
-    workers with a GPU is unknown, and so is the waiting time for them."""
+def read_places(connection: Connection) -> dict[int, Place]:
+    """The places of all waiting and running gradings by id, each in its queue. The workers of other
+    machines are unknown: the running gradings are their number while others wait. No time is
+    expected of a GPU, because the recent gradings were on another device."""
     query = (
         select(GRADINGS.c.id, GRADINGS.c.state, GRADINGS.c.stage, GRADINGS.c.queue)
         .where(GRADINGS.c.state != State.DONE)
@@ -151,11 +153,12 @@ def read_places(connection: Connection, workers: int) -> dict[int, Place]:
     rows = connection.execute(query).all()
     seconds = mean_seconds(connection) if rows else None
     places, before = {}, Counter[Queue]()
+    workers = sum(row.state is State.RUNNING and row.queue is Queue.SERVER for row in rows)
     for grading_id, state, stage, queue in rows:
         ahead = before[queue]
         before[queue] += 1
         known = seconds is not None and queue is Queue.SERVER
-        wait_s = (ahead // workers + 1) * seconds if known and seconds else None
+        wait_s = (ahead // max(1, workers) + 1) * seconds if known and seconds else None
         waiting = Place(State.WAITING, ahead, wait_s)
         places[grading_id] = Place(state, stage=stage) if state is State.RUNNING else waiting
     return places

@@ -35,7 +35,7 @@ def show_class(visit: Visit) -> Response:
         rules = attempts.read_all_rules(connection, [each.id for each in lessons])
         own = attempts.by_student(attempts.read_attempts(connection))
         overrides = attempts.read_overrides(connection)
-        waiting = len(queue.read_places(connection, visit.site.settings.workers))
+        waiting = len(queue.read_places(connection))
     shown = [each for each in lessons if rules[each.id].visible]
     keys = [(student.id, lesson.id) for student in students for lesson in shown]
     cells = {

@@ -44,7 +44,7 @@ class Site:
     @functools.cached_property
     def all_lessons(self) -> Mapping[str, Lesson]:
         """The exercises, and the page of the playground for files without an exercise."""
-        return add_any_kernel(self.lessons, playground=self.settings.playground)
+        return add_any_kernel(self.lessons) if self.settings.playground else self.lessons
 
     def secret(self, purpose: str) -> bytes:
         """A key for one use. Visitors choose the texts that `form_secret` signs in forms."""
