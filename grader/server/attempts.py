@@ -41,8 +41,7 @@ def add_attempt(
     text = {"source": source, "sha256": hashlib.sha256(encoded).hexdigest()}
     values = {"person_id": person_id, "exercise": exercise, "created_s": now}
     attempt_id = add_row(connection, ATTEMPTS, **values, **text)
-    owner = (attempt_id, person_id)
-    queue.add_grading(connection, owner, now, what_if=False, queue=Queue.SERVER)
+    queue.add_grading(connection, (attempt_id, person_id), now)
     return attempt_id
 
 
@@ -57,13 +56,24 @@ def submit(connection: Connection, attempt: Attempt, rules: Assignment, now: flo
 def grade_again(
     connection: Connection, attempts: Iterable[Attempt], now: float, *, what_if: bool = False
 ) -> None:
-    """Puts attempts that do not wait into the queue of their latest grading again."""
+    """Puts attempts that do not wait into the queue of their latest grading again, at no cost of
+    the GPU quota."""
     for each in (attempt for attempt in attempts if attempt.is_done):
         owner = (each.id, each.person_id)
         queue.add_grading(connection, owner, now, what_if=what_if, queue=each.queue)
 
 
-def send_to_gpu(connection: Connection, attempt: Attempt, quota: int, now: float) -> None:
+def try_fixes(connection: Connection, attempt: Attempt, quota: int, now: float) -> None:
+    """Grades an attempt again for its student, with fixes. On a GPU this counts."""
+    if attempt.queue is Queue.GPU:
+        send_to_gpu(connection, attempt, quota, now, what_if=True)
+    else:
+        grade_again(connection, [attempt], now, what_if=True)
+
+
+def send_to_gpu(
+    connection: Connection, attempt: Attempt, quota: int, now: float, *, what_if: bool = False
+) -> None:
     """Puts an attempt into the queue of the GPU. UsageError if it waits, or is one too many."""
     person = select(PEOPLE.c.id).where(PEOPLE.c.id == attempt.person_id)
     connection.execute(person.with_for_update())  # two requests are counted one after the other
@@ -72,7 +82,8 @@ def send_to_gpu(connection: Connection, attempt: Attempt, quota: int, now: float
     if queue.count_on_gpu(connection, attempt.person_id, now) >= quota:
         message = f"you sent {quota} attempts to the GPU in the last 24 hours"
         raise UsageError(message, "Try again tomorrow, or grade without the GPU.")
-    grade_again(connection, [replace(attempt, queue=Queue.GPU)], now)
+    owner, gpu = (attempt.id, attempt.person_id), Queue.GPU
+    queue.add_grading(connection, owner, now, what_if=what_if, queue=gpu, charged=True)
 
 
 def read_attempts(

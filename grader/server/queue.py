@@ -35,16 +35,23 @@ MOST_WAITING = 100
 
 
 def add_grading(
-    connection: Connection, owner: tuple[int, int], now: float, *, what_if: bool, queue: Queue
+    connection: Connection,
+    owner: tuple[int, int],
+    now: float,
+    *,
+    what_if: bool = False,
+    queue: Queue = Queue.SERVER,
+    charged: bool = False,
 ) -> int:
     """Puts a grading at the end of the person's turns in a queue; returns its id. `owner`: the ids
-    of attempt and person."""
+    of attempt and person; `what_if`: it tries fixes too; `charged`: to the GPU quota."""
     attempt_id, person_id = owner
     turns = select(func.max(GRADINGS.c.turn)).where(GRADINGS.c.queue == queue)
     started = connection.scalar(turns.where(GRADINGS.c.state != State.WAITING))
     last = connection.scalar(turns.where(GRADINGS.c.person_id == person_id))
     turn = max(started or 0, 0 if last is None else last + 1)
     own = {"attempt_id": attempt_id, "person_id": person_id, "what_if": what_if, "queue": queue}
+    own["charged"] = charged
     place = {"state": State.WAITING, "turn": turn, "tries": 0, "queued_s": now}
     return add_row(connection, GRADINGS, **own, **place, stage="", message="")
 
@@ -56,8 +63,9 @@ def count_waiting(connection: Connection, person_id: int) -> int:
 
 
 def count_on_gpu(connection: Connection, person_id: int, now: float) -> int:
-    """The person's gradings on a GPU in the last 24 hours, without faults of the machine."""
-    own = (GRADINGS.c.person_id == person_id, GRADINGS.c.queue == Queue.GPU)
+    """The gradings on a GPU that the person asked for in the last 24 hours, without faults of the
+    machine."""
+    own = (GRADINGS.c.person_id == person_id, GRADINGS.c.charged)
     recent = (GRADINGS.c.queued_s > now - DAY_S, GRADINGS.c.status.is_distinct_from(FAULT))
     return connection.scalar(select(func.count()).where(*own, *recent)) or 0
 

@@ -115,11 +115,35 @@ def test_an_instructor_grades_again_on_the_same_device(gpu_site: Site) -> None:
     finish_all(gpu_site, lambda _: worth(60))
     send(ada, attempt)
     finish_gpu(gpu_site, 80)
+    assert "1 of 2 left" in ada.client.get(f"/attempts/{attempt}.json").json()["html"]
     teacher.post(f"/attempts/{attempt}/again")
     assert (read(gpu_site, attempt).queue, read(gpu_site, attempt).state) == (
         Queue.GPU,
         State.WAITING,
     )
+    finish_gpu(gpu_site, 80)
+    assert "1 of 2 left" in ada.client.get(f"/attempts/{attempt}.json").json()["html"]
+
+
+def test_fixes_on_a_gpu_count(gpu_site: Site) -> None:
+    lesson = replace(gpu_site.lessons["vector_add"], may_try_fixes=True)
+    gpu_site = Site(**{**vars(gpu_site), "lessons": {"vector_add": lesson}})
+    ada, teacher = enter(gpu_site, "a@x.org"), enter(gpu_site, "t@x.org", Role.INSTRUCTOR)
+    attempt = ada.grade("x")
+    finish_all(gpu_site, lambda _: worth(60))
+    send(ada, attempt)
+    finish_gpu(gpu_site, 80)
+
+    def try_fixes(visitor: Visitor) -> int:
+        form = {"form_token": visitor.token()}
+        answer = visitor.client.post(f"/attempts/{attempt}/what-if", json=form, headers=JSON)
+        return answer.status_code
+
+    assert [try_fixes(ada), try_fixes(ada)] == [200, 400]  # it waits
+    finish_gpu(gpu_site, 80)
+    assert try_fixes(ada) == 400  # the quota is used
+    assert try_fixes(teacher) == 200
+    finish_gpu(gpu_site, 80)
 
 
 def test_only_the_owner_sends_an_attempt(gpu_site: Site, site: Site) -> None:
