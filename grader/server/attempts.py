@@ -4,14 +4,23 @@ points that replace the grader's."""
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
+from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Table, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Select, Table, func, insert, select, update
 
 from grader.errors import UsageError
 from grader.server import queue
-from grader.server.records import Assignment, Attempt, Comment, Counting, Override, Queue, State
+from grader.server.records import (
+    Assignment,
+    Attempt,
+    Comment,
+    Override,
+    Queue,
+    Standing,
+    State,
+)
 from grader.server.tables import (
     ASSIGNMENTS,
     ATTEMPTS,
@@ -23,12 +32,14 @@ from grader.server.tables import (
 )
 
 MAX_SOURCE_BYTES = 1 << 18
+T = TypeVar("T", Attempt, Override)
 
 
 def add_attempt(
     connection: Connection, person_id: int, exercise: str, source: str, *, now: float
 ) -> int:
-    """Keeps a source text and puts its grading into the queue. UsageError if it is too much."""
+    """Keeps a source text and puts its grading into the queue. UsageError for a text that is too
+    long, and for a person with too many waiting gradings."""
     encoded = source.encode("utf-8", "replace")
     if len(encoded) > MAX_SOURCE_BYTES:
         message = f"a file has at most {MAX_SOURCE_BYTES // 1024} KiB"
@@ -74,7 +85,8 @@ def try_fixes(connection: Connection, attempt: Attempt, quota: int, now: float) 
 def send_to_gpu(
     connection: Connection, attempt: Attempt, quota: int, now: float, *, what_if: bool = False
 ) -> None:
-    """Puts an attempt into the queue of the GPU. UsageError if it waits, or is one too many."""
+    """Puts an attempt into the queue of the GPU. UsageError if it waits to be graded, or if the
+    student's quota is used."""
     person = select(PEOPLE.c.id).where(PEOPLE.c.id == attempt.person_id)
     connection.execute(person.with_for_update())  # two requests are counted one after the other
     if not attempt.is_done:
@@ -123,28 +135,9 @@ def _conditions(table: Table, **wanted: object) -> list[ColumnElement[bool]]:
     return [table.c[name] == value for name, value in wanted.items() if value is not None]
 
 
-def by_student(attempts: Iterable[Attempt]) -> dict[tuple[int, str], list[Attempt]]:
-    """Attempts by person and exercise, in their order."""
-    found: dict[tuple[int, str], list[Attempt]] = {}
-    for attempt in attempts:
-        found.setdefault((attempt.person_id, attempt.exercise), []).append(attempt)
-    return found
-
-
 def read_attempt(connection: Connection, attempt_id: int) -> Attempt | None:
     """The attempt with this id."""
     return next(iter(read_attempts(connection, attempt_id=attempt_id)), None)
-
-
-def read_previous(connection: Connection, attempt: Attempt) -> Attempt | None:
-    """The student's attempt before this attempt, at the same exercise."""
-    query = select(func.max(ATTEMPTS.c.id)).where(
-        ATTEMPTS.c.person_id == attempt.person_id,
-        ATTEMPTS.c.exercise == attempt.exercise,
-        ATTEMPTS.c.id < attempt.id,
-    )
-    previous = connection.scalar(query)
-    return None if previous is None else read_attempt(connection, previous)
 
 
 def read_source(connection: Connection, attempt_id: int) -> str:
@@ -156,24 +149,6 @@ def read_kept(connection: Connection, attempt: Attempt, column: str) -> str | No
     """A text of the latest verdict: `score`, `shown` or `page`."""
     query = select(GRADINGS.c[column]).where(GRADINGS.c.id == attempt.verdict_id)
     return queue.unpack(connection.scalar(query))
-
-
-def choose_override(history: Sequence[Override]) -> Override | None:
-    """The decision that holds, if the last one sets points."""
-    return history[-1] if history and history[-1].points is not None else None
-
-
-def choose_counting(attempts: Iterable[Attempt], rules: Assignment) -> Attempt | None:
-    """The submission that counts: the last, or the earliest of those with the most points."""
-    submitted = sorted(
-        (attempt for attempt in attempts if attempt.submitted_s is not None),
-        key=lambda attempt: attempt.submitted_s or 0.0,
-    )
-    if not submitted:
-        return None
-    if rules.counting is Counting.LAST:
-        return submitted[-1]
-    return max(submitted, key=lambda attempt: -1.0 if attempt.points is None else attempt.points)
 
 
 def read_rules(connection: Connection, exercise: str) -> Assignment:
@@ -209,27 +184,45 @@ def add_comment(
 
 def read_comments(connection: Connection, attempt_id: int) -> list[Comment]:
     """The comments on an attempt by line."""
-    query = select(*(COMMENTS.c[each.name] for each in fields(Comment)))
-    query = query.where(COMMENTS.c.attempt_id == attempt_id)
+    query = _select(Comment, COMMENTS).where(COMMENTS.c.attempt_id == attempt_id)
     rows = connection.execute(query.order_by(COMMENTS.c.line, COMMENTS.c.id)).mappings()
     return [Comment(**row) for row in rows]
 
 
-def add_override(connection: Connection, person_id: int, exercise: str, override: Override) -> None:
+def add_override(connection: Connection, override: Override) -> None:
     """Adds an instructor's decision; the earlier ones stay in the history."""
     if not override.reason.strip():
         raise UsageError("an override needs a reason", "Write it for the student.")
     kept = replace(override, reason=override.reason.strip()[:2000])
-    add_row(connection, OVERRIDES, person_id=person_id, exercise=exercise, **vars(kept))
+    add_row(connection, OVERRIDES, **vars(kept))
 
 
-def read_overrides(
-    connection: Connection, *, person_id: int | None = None
-) -> dict[tuple[int, str], list[Override]]:
-    """The decisions on the points of people, by person and exercise, the newest last."""
-    query = select(OVERRIDES).where(*_conditions(OVERRIDES, person_id=person_id))
-    found: dict[tuple[int, str], list[Override]] = {}
-    for row in connection.execute(query.order_by(OVERRIDES.c.id)).mappings():
-        override = Override(row["points"], row["reason"], row["author"], row["created_s"])
-        found.setdefault((row["person_id"], row["exercise"]), []).append(override)
+def read_standings(
+    connection: Connection, exercises: Sequence[str], *, person_id: int | None = None
+) -> Callable[[int, str], Standing]:
+    """Finds the standing of a person, by default of any person, at one of these exercises."""
+    rules = read_all_rules(connection, exercises)
+    only = exercises[0] if len(exercises) == 1 else None
+    attempts = _by_student(read_attempts(connection, person_id=person_id, exercise=only))
+    given = _conditions(OVERRIDES, person_id=person_id, exercise=only)
+    query = _select(Override, OVERRIDES).where(*given).order_by(OVERRIDES.c.id)
+    decisions = _by_student(Override(**row) for row in connection.execute(query).mappings())
+
+    def find(person: int, exercise: str) -> Standing:
+        key = (person, exercise)
+        return Standing(rules[exercise], attempts.get(key, ()), decisions.get(key, ()))
+
+    return find
+
+
+def _by_student(records: Iterable[T]) -> dict[tuple[int, str], list[T]]:
+    """Attempts or decisions by person and exercise, in their order."""
+    found: dict[tuple[int, str], list[T]] = {}
+    for each in records:
+        found.setdefault((each.person_id, each.exercise), []).append(each)
     return found
+
+
+def _select(record: type[Comment | Override], table: Table) -> Select[Any]:
+    """The columns of the fields of a record."""
+    return select(*(table.c[each.name] for each in fields(record)))

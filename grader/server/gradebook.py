@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import product
 
 from sqlalchemy import Connection
 
@@ -36,19 +37,16 @@ def summarise(
     results: dict[str, Result] = {}
     decided: dict[tuple[str, str], Override] = {}
     names = name_uniquely(students)
-    own = attempts.by_student(attempts.read_attempts(connection))
-    overrides = attempts.read_overrides(connection)
-    for lesson in lessons:
-        rules = attempts.read_rules(connection, lesson.id)
-        for person in students:
-            key = (person.id, lesson.id)
-            counting = attempts.choose_counting(own.get(key, []), rules)
-            items.append(_item(person, names[person.id], lesson, counting))
-            text = counting and attempts.read_kept(connection, counting, "score")
-            if counting is not None and text:
-                results[str(counting.id)] = _result(lesson, counting, text)
-            if history := overrides.get(key):
-                decided[names[person.id], lesson.id] = history[-1]
+    find = attempts.read_standings(connection, [each.id for each in lessons])
+    for lesson, person in product(lessons, students):
+        standing = find(person.id, lesson.id)
+        counting = standing.counting
+        items.append(_item(person, names[person.id], lesson, counting))
+        text = counting and attempts.read_kept(connection, counting, "score")
+        if counting is not None and text:
+            results[str(counting.id)] = _result(lesson, counting, text)
+        if standing.decisions:
+            decided[names[person.id], lesson.id] = standing.decisions[-1]
     items.sort(key=lambda item: item.student.casefold())
     max_scores = {lesson.id: lesson.full for lesson in lessons}
     entries = (

@@ -58,8 +58,7 @@ def add_grading(
 
 def count_waiting(connection: Connection, person_id: int) -> int:
     """The person's gradings without a verdict."""
-    own = (GRADINGS.c.person_id == person_id, GRADINGS.c.state != State.DONE)
-    return connection.scalar(select(func.count()).where(*own)) or 0
+    return _count(connection, GRADINGS.c.person_id == person_id, GRADINGS.c.state != State.DONE)
 
 
 def count_on_gpu(connection: Connection, person_id: int, now: float) -> int:
@@ -67,26 +66,24 @@ def count_on_gpu(connection: Connection, person_id: int, now: float) -> int:
     machine."""
     own = (GRADINGS.c.person_id == person_id, GRADINGS.c.charged)
     recent = (GRADINGS.c.queued_s > now - DAY_S, GRADINGS.c.status.is_distinct_from(FAULT))
-    return connection.scalar(select(func.count()).where(*own, *recent)) or 0
+    return _count(connection, *own, *recent)
+
+
+def _count(connection: Connection, *conditions: ColumnElement[bool]) -> int:
+    return connection.scalar(select(func.count()).where(*conditions)) or 0
 
 
 def has_work(connection: Connection, now: float, queue: Queue = Queue.SERVER) -> bool:
-    """Whether a grading can be taken."""
-    return (
-        connection.scalar(select(GRADINGS.c.id).where(*_is_free(now, queue)).limit(1)) is not None
-    )
+    """Whether a grading can be taken. A question takes no lock, unlike `take`."""
+    query = select(GRADINGS.c.id).where(*_is_free(now, queue)).limit(1)
+    return connection.scalar(query) is not None
 
 
 def take(connection: Connection, now: float, queue: Queue = Queue.SERVER) -> Work | None:
     """Takes the next grading: a waiting grading, or a grading whose worker has ended."""
-    query = (
-        select(GRADINGS.c.id)
-        .where(*_is_free(now, queue))
-        .order_by(GRADINGS.c.turn, GRADINGS.c.id)
-        .limit(1)
-        .with_for_update(skip_locked=True)
-    )
-    grading_id = connection.scalar(query)
+    free = select(GRADINGS.c.id).where(*_is_free(now, queue))
+    first = free.order_by(GRADINGS.c.turn, GRADINGS.c.id).limit(1).with_for_update(skip_locked=True)
+    grading_id = connection.scalar(first)
     if grading_id is None:
         return None
     taken = {"state": State.RUNNING, "lease_s": now + LEASE_S, "started_s": now, "stage": ""}
@@ -94,10 +91,7 @@ def take(connection: Connection, now: float, queue: Queue = Queue.SERVER) -> Wor
     connection.execute(own.values(**taken, tries=GRADINGS.c.tries + 1))
     fields = (ATTEMPTS.c.exercise, ATTEMPTS.c.source, ATTEMPTS.c.sha256, GRADINGS.c.tries)
     joined = select(*fields).join(GRADINGS, GRADINGS.c.attempt_id == ATTEMPTS.c.id)
-    exercise, source, sha256, tries = connection.execute(
-        joined.where(GRADINGS.c.id == grading_id)
-    ).one()
-    return Work(grading_id, exercise, source, sha256, tries)
+    return Work(grading_id, *connection.execute(joined.where(GRADINGS.c.id == grading_id)).one())
 
 
 def _is_free(now: float, queue: Queue) -> tuple[ColumnElement[bool], ...]:

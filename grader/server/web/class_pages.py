@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from sqlalchemy import Connection
 from starlette.responses import Response
 
@@ -13,9 +11,9 @@ from grader.records import PendingRule
 from grader.report.moments import format_moment, parse_moment
 from grader.server import attempts, people, queue
 from grader.server.gradebook import format_export, name_uniquely, summarise
-from grader.server.records import Assignment, Attempt, Counting, Override, Person, Role
+from grader.server.records import Assignment, Counting, Override, Person, Role, Standing
 from grader.server.web.visits import Visit, missing, redirect, show
-from grader.server.web.work_pages import find_attempt, find_lesson, show_work
+from grader.server.web.work_pages import find_attempt, find_lesson, read_standing, show_work
 
 MOMENT = "%Y-%m-%dT%H:%M"
 MOST_PEOPLE = 2000
@@ -33,14 +31,11 @@ def show_class(visit: Visit) -> Response:
         students = people.read_people(connection, Role.STUDENT)
         names = name_uniquely(students)
         rules = attempts.read_all_rules(connection, [each.id for each in lessons])
-        own = attempts.by_student(attempts.read_attempts(connection))
-        overrides = attempts.read_overrides(connection)
+        find = attempts.read_standings(connection, [each.id for each in lessons])
         waiting = len(queue.read_places(connection))
     shown = [each for each in lessons if rules[each.id].visible]
     keys = [(student.id, lesson.id) for student in students for lesson in shown]
-    cells = {
-        key: _make_cell(own.get(key, []), rules[key[1]], overrides.get(key, [])) for key in keys
-    }
+    cells = {key: _make_cell(find(*key)) for key in keys}
     template = "class_table.html" if only_table else "class.html"
     students.sort(key=lambda each: names[each.id].casefold())
     moments = {each.id: format_moment(rules[each.id].deadline_s, MOMENT) for each in lessons}
@@ -49,12 +44,9 @@ def show_class(visit: Visit) -> Response:
     return show(visit, template, {**table, **course}, waiting=waiting, queued=queued)
 
 
-def _make_cell(
-    own: Sequence[Attempt], rules: Assignment, history: Sequence[Override]
-) -> dict[str, object]:
+def _make_cell(standing: Standing) -> dict[str, object]:
     """Points and number of the attempts of a student at an exercise."""
-    counting = attempts.choose_counting(own, rules)
-    decided = attempts.choose_override(history)
+    own, counting, decided = standing.attempts, standing.counting, standing.override
     return {
         "tries": len(own),
         "submitted": counting is not None,
@@ -144,28 +136,19 @@ def show_student(visit: Visit) -> Response:
     lesson = find_lesson(visit, visit.path["exercise"])
     with visit.site.reading() as connection:
         person = _find_person(visit, connection)
-        own = attempts.read_attempts(connection, person_id=person.id, exercise=lesson.id)
-        rules = attempts.read_rules(connection, lesson.id)
-        overrides = attempts.read_overrides(connection, person_id=person.id)
-    history = overrides.get((person.id, lesson.id), [])
-    counting = attempts.choose_counting(own, rules)
-    shown = {"student": person, "lesson": lesson, "counting": counting, "rules": rules}
-    return show(visit, "student.html", shown, attempts=own[::-1], history=history[::-1])
+        standing = read_standing(connection, person, lesson)
+    return show(visit, "student.html", student=person, lesson=lesson, standing=standing)
 
 
 def show_attempt(visit: Visit) -> Response:
     """An attempt of a student in the editor, which an instructor can read and comment."""
     with visit.site.reading() as connection:
         attempt = find_attempt(visit, connection)
-        person = people.read_person(connection, attempt.person_id)
-        own = attempts.read_attempts(
-            connection, person_id=attempt.person_id, exercise=attempt.exercise
-        )
-        rules = attempts.read_rules(connection, attempt.exercise)
+        lesson = find_lesson(visit, attempt.exercise)
+        person = people.read_person(connection, attempt.person_id) or missing()
+        standing = read_standing(connection, person, lesson)
         source = attempts.read_source(connection, attempt.id)
-    lesson = find_lesson(visit, attempt.exercise)
-    name = person.name if person else ""
-    return show_work(visit, lesson, rules, own, source, reading=attempt, student=name)
+    return show_work(visit, lesson, standing, source, reading=attempt, student=person.name)
 
 
 def add_comment(visit: Visit) -> Response:
@@ -188,10 +171,10 @@ def set_points(visit: Visit) -> Response:
         raise UsageError(f"{given!r} is no number of points", "Give a number.") from None
     if points is not None and not 0 <= points <= 10 * max(lesson.full, 1):
         raise UsageError(f"{given} points are out of range", f"Give 0 to {lesson.full:g}.")
-    override = Override(points, visit.form.get("reason", ""), visit.user.name, visit.now)
+    decided = (points, visit.form.get("reason", ""), visit.user.name, visit.now)
     with visit.site.engine.begin() as connection:
         person = _find_person(visit, connection)
-        attempts.add_override(connection, person.id, lesson.id, override)
+        attempts.add_override(connection, Override(person.id, lesson.id, *decided))
     return redirect(f"/students/{person.id}/{lesson.id}")
 
 
@@ -207,11 +190,10 @@ def grade_all_again(visit: Visit) -> Response:
     """Grades the submission of each student again."""
     lesson = find_lesson(visit, visit.path["exercise"])
     with visit.site.engine.begin() as connection:
-        rules = attempts.read_rules(connection, lesson.id)
-        found = attempts.by_student(attempts.read_attempts(connection, exercise=lesson.id))
-        chosen = (attempts.choose_counting(own, rules) for own in found.values())
-        counting = [attempt for attempt in chosen if attempt is not None]
-        attempts.grade_again(connection, counting, visit.now)
+        find = attempts.read_standings(connection, [lesson.id])
+        everybody = [*people.read_people(connection), *people.read_people(connection, Role.GUEST)]
+        chosen = (find(each.id, lesson.id).counting for each in everybody)
+        attempts.grade_again(connection, filter(None, chosen), visit.now)
     return redirect("/class")
 
 
@@ -243,7 +225,7 @@ def _show_roster(visit: Visit, links: list[tuple[str, str, str]]) -> Response:
 
 
 def _find_person(visit: Visit, connection: Connection) -> Person:
-    return people.read_person(connection, visit.number("person")) or missing()
+    return people.read_person(connection, visit.path["person"]) or missing()
 
 
 def _link(visit: Visit, connection: Connection, person_id: int) -> str:

@@ -7,7 +7,7 @@ import json
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 from urllib.parse import parse_qsl, quote
 
 from starlette.concurrency import run_in_threadpool
@@ -42,7 +42,7 @@ class Visit:
     person: Person | None
     cookie: str
     state: str
-    path: Mapping[str, str]
+    path: Mapping[str, Any]
     query: Mapping[str, str]
     form: Mapping[str, str]
     address: str
@@ -59,10 +59,6 @@ class Visit:
     @property
     def form_token(self) -> str:
         return people.make_form_token(self.site.form_secret, self.cookie)
-
-    def number(self, name: str) -> int:
-        """A number in the path."""
-        return int(self.path[name])
 
 
 Given = Mapping[str, object] | None
@@ -152,7 +148,7 @@ async def open_visit(request: Request) -> Visit:
         person,
         cookie or secrets.token_urlsafe(32),
         request.cookies.get(STATE, ""),
-        {name: str(value) for name, value in request.path_params.items()},
+        request.path_params,
         dict(request.query_params),
         form,
         request.client.host if request.client else "",

@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response
 from grader.report.verdict_json import list_changes
 from grader.server import attempts, queue
 from grader.server.course import Lesson
-from grader.server.records import Assignment, Attempt, Override
+from grader.server.records import Attempt, Person, Standing
 from grader.server.web.playground import check_guest, share
 from grader.server.web.visits import Visit, missing, redirect, send_report, show
 
@@ -25,68 +25,57 @@ def show_start(visit: Visit) -> Response:
 
 def list_exercises(visit: Visit) -> Response:
     """The exercises with the student's points."""
-    lessons, person_id = _list_lessons(visit), visit.user.id
+    lessons, person = _list_lessons(visit), visit.user
     with visit.site.reading() as connection:
-        all_rules = attempts.read_all_rules(connection, lessons)
-        own = attempts.by_student(attempts.read_attempts(connection, person_id=person_id))
-        overrides = attempts.read_overrides(connection, person_id=person_id)
-    rows = []
-    for lesson in lessons.values():
-        rules, mine = all_rules[lesson.id], own.get((person_id, lesson.id), [])
-        if rules.visible or visit.user.teaches:
-            override = attempts.choose_override(overrides.get((person_id, lesson.id), []))
-            rows.append((lesson, rules, mine, attempts.choose_counting(mine, rules), override))
-    return show(visit, "exercises.html", rows=rows, now=visit.now)
+        find = attempts.read_standings(connection, [*lessons], person_id=person.id)
+    rows = [(lesson, find(person.id, lesson.id)) for lesson in lessons.values()]
+    shown = [row for row in rows if row[1].rules.visible or person.teaches]
+    return show(visit, "exercises.html", rows=shown, now=visit.now)
 
 
 def show_exercise(visit: Visit) -> Response:
     """The handout and the editor, with the student's latest text."""
     lesson = find_lesson(visit, visit.path["exercise"])
     with visit.site.reading() as connection:
-        rules, own = _read_own(visit, connection, lesson)
+        standing = read_standing(connection, visit.user, lesson)
+        own = standing.attempts
         source = attempts.read_source(connection, own[-1].id) if own else lesson.starter
-        overrides = attempts.read_overrides(connection, person_id=visit.user.id)
-    override = attempts.choose_override(overrides.get((visit.user.id, lesson.id), []))
-    return show_work(visit, lesson, rules, own, source, override=override)
+    return show_work(visit, lesson, standing, source)
 
 
 def show_history(visit: Visit) -> Response:
     """The table of the student's attempts, for the page's script."""
     lesson = find_lesson(visit, visit.path["exercise"])
     with visit.site.reading() as connection:
-        rules, own = _read_own(visit, connection, lesson)
-    counting = attempts.choose_counting(own, rules)
-    return show(visit, "history.html", attempts=own[::-1], counting=counting, reading=None)
+        standing = read_standing(connection, visit.user, lesson)
+    return show(visit, "history.html", standing=standing, reading=None)
 
 
-def _read_own(
-    visit: Visit, connection: Connection, lesson: Lesson
-) -> tuple[Assignment, list[Attempt]]:
-    own = attempts.read_attempts(connection, person_id=visit.user.id, exercise=lesson.id)
-    return attempts.read_rules(connection, lesson.id), own
+def read_standing(connection: Connection, person: Person, lesson: Lesson) -> Standing:
+    """The standing of a person at an exercise."""
+    find = attempts.read_standings(connection, [lesson.id], person_id=person.id)
+    return find(person.id, lesson.id)
 
 
 def show_work(
     visit: Visit,
     lesson: Lesson,
-    rules: Assignment,
-    own: list[Attempt],
+    standing: Standing,
     source: str,
     *,
-    override: Override | None = None,
     reading: Attempt | None = None,
     student: str = "",
 ) -> Response:
     """The page of the editor. `reading`: an instructor reads this attempt of a student."""
+    rules, own = standing.rules, standing.attempts
     shown = reading or (own[-1] if own else None)
     texts = {"exercise": lesson.id, "source": source, "starter": lesson.starter}
     ids = {"person": visit.user.id, "attempt": shown and shown.id}
     data = json.dumps({**texts, **ids, "reading": reading is not None})
     is_late = rules.deadline_s is not None and visit.now > rules.deadline_s
-    history = {"attempts": own[::-1], "counting": attempts.choose_counting(own, rules)}
-    state = {"rules": rules, "is_late": is_late, "override": override}
+    state = {"standing": standing, "rules": rules, "is_late": is_late}
     reader = {"reading": reading, "student": student}
-    return show(visit, "work.html", {**history, **state, **reader}, lesson=lesson, data=data)
+    return show(visit, "work.html", {**state, **reader}, lesson=lesson, data=data)
 
 
 def show_picture(visit: Visit) -> Response:
@@ -158,25 +147,34 @@ def try_fixes(visit: Visit) -> Response:
 
 def send_attempt(visit: Visit) -> Response:
     """An attempt for the page's script: source, marks, and the verdict as HTML."""
-    with visit.site.reading() as connection:
+    site, user = visit.site, visit.user
+    with site.reading() as connection:
         attempt = find_attempt(visit, connection)
-        previous = attempts.read_previous(connection, attempt)
+        person, exercise = attempt.person_id, attempt.exercise
+        known = attempts.read_attempts(connection, person_id=person, exercise=exercise)
+        previous = next((each for each in reversed(known) if each.id < attempt.id), None)
         source = attempts.read_source(connection, attempt.id)
-        before = attempts.read_source(connection, previous.id) if previous else None
+        before = attempts.read_source(connection, previous.id) if previous else source
         shown = attempts.read_kept(connection, attempt, "shown")
         comments = attempts.read_comments(connection, attempt.id)
         has_page = attempts.read_kept(connection, attempt, "page") is not None
-        sent = queue.count_on_gpu(connection, visit.user.id, visit.now)
+        sent = queue.count_on_gpu(connection, user.id, visit.now)
     verdict: dict[str, Any] | None = json.loads(shown) if shown else None
-    template = visit.site.templates.get_template("verdict.html")
-    changes = [] if before is None else list_changes(before, source)
-    graded = {"verdict": verdict, "has_page": has_page, "comments": comments}
-    lesson = visit.site.lessons.get(attempt.exercise)
-    visitor = {"teaches": visit.user.teaches, "token": visit.form_token, "lesson": lesson}
-    visitor["share"] = share(visit.site, attempt) if visit.user.is_guest else ""
-    visitor |= {"quota": visit.site.settings.gpu_quota, "sent": sent, "person": visit.user}
-    compared = {"attempt": attempt, "previous": previous, "changes": changes}
-    html = template.render(**compared, **graded, **visitor)
+    html = site.templates.get_template("verdict.html").render(
+        attempt=attempt,
+        previous=previous,
+        changes=list_changes(before, source),
+        verdict=verdict,
+        has_page=has_page,
+        comments=comments,
+        teaches=user.teaches,
+        token=visit.form_token,
+        lesson=site.lessons.get(exercise),
+        share=share(site, attempt) if user.is_guest else "",
+        quota=site.settings.gpu_quota,
+        sent=sent,
+        person=user,
+    )
     texts = [{"line": each.line, "text": each.text} for each in comments]
     marks = {"marks": verdict["marks"] if verdict else [], "comments": texts}
     state = {"attempt": attempt.id, "done": attempt.is_done, "source": source}
@@ -216,7 +214,7 @@ def _list_lessons(visit: Visit) -> Mapping[str, Lesson]:
 
 def find_attempt(visit: Visit, connection: Connection) -> Attempt:
     """An attempt that this person may see: a student's own, or any for an instructor."""
-    attempt = attempts.read_attempt(connection, visit.number("attempt"))
+    attempt = attempts.read_attempt(connection, visit.path["attempt"])
     if attempt is None or (attempt.person_id != visit.user.id and not visit.user.teaches):
         missing()
     return attempt
