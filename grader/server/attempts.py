@@ -4,6 +4,7 @@ points that replace the grader's."""
 from __future__ import annotations
 
 import hashlib
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
 from typing import Any, TypeVar
@@ -12,15 +13,7 @@ from sqlalchemy import ColumnElement, Connection, Select, Table, func, insert, s
 
 from grader.errors import UsageError
 from grader.server import queue
-from grader.server.records import (
-    Assignment,
-    Attempt,
-    Comment,
-    Override,
-    Queue,
-    Standing,
-    State,
-)
+from grader.server.records import Assignment, Attempt, Comment, Override, Queue, Standing, State
 from grader.server.tables import (
     ASSIGNMENTS,
     ATTEMPTS,
@@ -148,7 +141,8 @@ def read_source(connection: Connection, attempt_id: int) -> str:
 def read_kept(connection: Connection, attempt: Attempt, column: str) -> str | None:
     """A text of the latest verdict: `score`, `shown` or `page`."""
     query = select(GRADINGS.c[column]).where(GRADINGS.c.id == attempt.verdict_id)
-    return queue.unpack(connection.scalar(query))
+    packed = connection.scalar(query)
+    return None if packed is None else zlib.decompress(packed).decode()
 
 
 def read_rules(connection: Connection, exercise: str) -> Assignment:

@@ -64,7 +64,7 @@ class Dispatcher:
         self._lessons = add_any_kernel(lessons)
         self._pool = pool
         self._running: dict[str, Work] = {}
-        self._renewed = queue.wall_clock()
+        self._renewed = time.time()
         self._folder = settings.data / "work"
         shutil.rmtree(self._folder, ignore_errors=True)
         with engine.begin() as connection:
@@ -78,7 +78,7 @@ class Dispatcher:
             pass
         for outcome in self._pool.wait(POLL_SECONDS):
             self._settle(outcome)
-        now = queue.wall_clock()
+        now = time.time()
         if self._running and now > self._renewed + queue.RENEW_S:
             self._renewed = now
             with self._engine.begin() as connection:
@@ -86,7 +86,7 @@ class Dispatcher:
         return bool(self._running)
 
     def _start_next(self) -> bool:
-        now = queue.wall_clock()
+        now = time.time()
         with self._engine.connect().execution_options(writes=False) as connection:
             if not queue.has_work(connection, now, self._settings.queue):
                 return False
@@ -132,7 +132,7 @@ class Dispatcher:
 
     def _finish(self, work: Work, verdict: Verdict) -> None:
         with self._engine.begin() as connection:
-            queue.finish(connection, work, verdict, queue.wall_clock())
+            queue.finish(connection, work, verdict, time.time())
 
 
 def grade_attempt(task: Task, *, database: str) -> str:

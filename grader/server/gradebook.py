@@ -4,7 +4,7 @@ submission that counts for each student, and the points that an instructor set."
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import product
 
@@ -64,16 +64,13 @@ def format_export(summary: BatchSummary, students: Sequence[Person], kind: str) 
     """The gradebook `csv`, `canvas`, or `moodle` of the only exercise; None for another kind."""
     names = name_uniquely(students)
     rows = {names[person.id]: person.row for person in students}
-
-    def find(student: str, _: str | None) -> Mapping[str, str]:
-        return rows.get(student, {})
-
     if kind == "csv":
         return format_gradebook(summary)
     if kind == "canvas":
-        return format_canvas(summary, find, {each.id: each.title for each in summary.exercises})
+        titles = {each.id: each.title for each in summary.exercises}
+        return format_canvas(summary, lambda name, _: rows[name], titles)
     if kind == "moodle" and len(summary.exercises) == 1:
-        return format_moodle(summary, find, summary.exercises[0])
+        return format_moodle(summary, lambda name, _: rows[name], summary.exercises[0])
     return None
 
 

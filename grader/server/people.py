@@ -6,7 +6,6 @@ The database has only hashes: Argon2 of a password, SHA-256 of a random token.
 from __future__ import annotations
 
 import hashlib
-import hmac
 import json
 import secrets
 from collections.abc import Mapping
@@ -63,9 +62,8 @@ def enter_member(
     known = connection.execute(select(PEOPLE.c.id, PEOPLE.c.row).where(PEOPLE.c.login == login))
     if (found := known.first()) is None:
         return add_person(connection, member.name, login, role=role, row=row)
-    update_row(connection, found.id, {**json.loads(found.row), **row})
-    query = update(PEOPLE).where(PEOPLE.c.id == found.id)
-    connection.execute(query.values(name=member.name, role=role))
+    values = {"name": member.name, "role": role, "row": json.dumps(json.loads(found.row) | {**row})}
+    connection.execute(update(PEOPLE).where(PEOPLE.c.id == found.id).values(**values))
     return int(found.id)
 
 
@@ -107,11 +105,6 @@ def invite(connection: Connection, person_id: int, now: float) -> str:
     """A new token for an invitation; the person's earlier tokens end."""
     connection.execute(delete(INVITATIONS).where(INVITATIONS.c.person_id == person_id))
     return _add_token(connection, INVITATIONS, person_id, now + INVITATION_S)
-
-
-def find_invited(connection: Connection, token: str, now: float) -> Person | None:
-    """The person whom a token invites; None if it is unknown, used or too old."""
-    return _find_person(connection, INVITATIONS, token, now)
 
 
 def accept(connection: Connection, person: Person, password_hash: str) -> None:
@@ -172,19 +165,9 @@ def add_guest(connection: Connection, address: str, now: float) -> str:
     return open_session(connection, guest, now)
 
 
-def find_session(connection: Connection, token: str, now: float) -> Person | None:
-    """The person of a cookie."""
-    return _find_person(connection, SESSIONS, token, now)
-
-
 def close_session(connection: Connection, token: str) -> None:
     """Ends a session."""
     connection.execute(delete(SESSIONS).where(SESSIONS.c.token == digest(token)))
-
-
-def make_form_token(secret: bytes, cookie: str) -> str:
-    """The token that a form of this session carries, against requests from other sites."""
-    return hmac.digest(secret, cookie.encode(), "sha256").hex()
 
 
 def digest(token: str) -> str:
@@ -204,7 +187,8 @@ def _add_token(connection: Connection, table: Table, person_id: int, expires_s: 
     return token
 
 
-def _find_person(connection: Connection, table: Table, token: str, now: float) -> Person | None:
+def find_person(connection: Connection, table: Table, token: str, now: float) -> Person | None:
+    """The person of a token in INVITATIONS or SESSIONS; None if it is unknown, used or too old."""
     query = select(PEOPLE).join(table, table.c.person_id == PEOPLE.c.id)
     known = query.where(table.c.token == digest(token), table.c.expires_s > now)
     return next(iter(_read(connection, known)), None)

@@ -6,12 +6,11 @@ gradings start in the order of their turns. So fifty attempts of a student wait 
 another student's attempt starts after at most one of them.
 
 A worker holds a grading for the time of a lease, and renews it. If a worker ends, its lease runs
-out, and another worker takes the grading.
+out, and another worker takes the grading. Leases are in Unix seconds: processes share them.
 """
 
 from __future__ import annotations
 
-import time
 import zlib
 from collections import Counter
 from collections.abc import Iterable
@@ -137,10 +136,11 @@ def keep_stage(connection: Connection, grading_id: int, stage: str) -> None:
 
 def finish(connection: Connection, work: Work, verdict: Verdict, now: float) -> None:
     """Keeps a verdict, unless the lease was lost and another worker has it."""
-    packed = {name: pack(getattr(verdict, name)) for name in ("score", "shown", "page")}
-    done = {"state": State.DONE, "lease_s": None, "stage": "", "ended_s": now}
-    query = update(GRADINGS).where(*_held(work))
-    connection.execute(query.values(**{**vars(verdict), **packed, **done}))
+    values = {**vars(verdict), "state": State.DONE, "lease_s": None, "stage": "", "ended_s": now}
+    for name in ("score", "shown", "page"):
+        text = values[name]
+        values[name] = text and zlib.compress(text.encode("utf-8", "replace"))
+    connection.execute(update(GRADINGS).where(*_held(work)).values(**values))
 
 
 def read_places(connection: Connection) -> dict[int, Place]:
@@ -153,7 +153,9 @@ def read_places(connection: Connection) -> dict[int, Place]:
         .order_by(GRADINGS.c.state, GRADINGS.c.turn, GRADINGS.c.id)  # "running" before "waiting"
     )
     rows = connection.execute(query).all()
-    seconds = mean_seconds(connection) if rows else None
+    took = (GRADINGS.c.ended_s - GRADINGS.c.started_s).label("took")
+    ended = select(took).where(GRADINGS.c.state == State.DONE).order_by(GRADINGS.c.id.desc())
+    seconds = connection.scalar(select(func.avg(ended.limit(RECENT).subquery().c.took)))
     places, before = {}, Counter[Queue]()
     workers = sum(row.state is State.RUNNING and row.queue is Queue.SERVER for row in rows)
     for grading_id, state, stage, queue in rows:
@@ -171,23 +173,3 @@ def read_version(connection: Connection) -> str:
     counted = select(GRADINGS.c.state, func.count(), func.max(GRADINGS.c.id))
     rows = connection.execute(counted.group_by(GRADINGS.c.state).order_by(GRADINGS.c.state))
     return "-".join(f"{state[0]}{count}.{last}" for state, count, last in rows)
-
-
-def mean_seconds(connection: Connection) -> float | None:
-    """The mean time of the recent gradings; None before the first."""
-    took = (GRADINGS.c.ended_s - GRADINGS.c.started_s).label("took")
-    recent = select(took).where(GRADINGS.c.state == State.DONE).order_by(GRADINGS.c.id.desc())
-    return connection.scalar(select(func.avg(recent.limit(RECENT).subquery().c.took)))
-
-
-def pack(text: str | None) -> bytes | None:
-    return None if text is None else zlib.compress(text.encode("utf-8", "replace"), 6)
-
-
-def unpack(packed: bytes | None) -> str | None:
-    return None if packed is None else zlib.decompress(packed).decode()
-
-
-def wall_clock() -> float:
-    """Unix seconds: leases and deadlines are shared by processes and survive restarts."""
-    return time.time()

@@ -190,6 +190,11 @@ class Standing:
         return max(submitted, key=lambda each: each.known_points, default=None)
 
     @property
+    def best(self) -> float | None:
+        """The most points of an attempt, also of those that were not submitted."""
+        return max((each.points for each in self.attempts if each.points is not None), default=None)
+
+    @property
     def override(self) -> Override | None:
         """The decision that holds, if the last one sets points."""
         last = self.decisions[-1] if self.decisions else None

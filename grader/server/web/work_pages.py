@@ -18,36 +18,32 @@ from grader.server.web.playground import check_guest, share
 from grader.server.web.visits import Visit, missing, redirect, send_report, show
 
 
-def show_start(visit: Visit) -> Response:
+def show_start(visit: Visit, connection: Connection) -> Response:
     """Continues at the class for instructors, at the exercises for students."""
     return redirect("/class" if visit.user.teaches else "/exercises")
 
 
-def list_exercises(visit: Visit) -> Response:
+def list_exercises(visit: Visit, connection: Connection) -> Response:
     """The exercises with the student's points."""
     lessons, person = _list_lessons(visit), visit.user
-    with visit.site.reading() as connection:
-        find = attempts.read_standings(connection, [*lessons], person_id=person.id)
+    find = attempts.read_standings(connection, [*lessons], person_id=person.id)
     rows = [(lesson, find(person.id, lesson.id)) for lesson in lessons.values()]
     shown = [row for row in rows if row[1].rules.visible or person.teaches]
     return show(visit, "exercises.html", rows=shown, now=visit.now)
 
 
-def show_exercise(visit: Visit) -> Response:
+def show_exercise(visit: Visit, connection: Connection) -> Response:
     """The handout and the editor, with the student's latest text."""
-    lesson = find_lesson(visit, visit.path["exercise"])
-    with visit.site.reading() as connection:
-        standing = read_standing(connection, visit.user, lesson)
-        own = standing.attempts
-        source = attempts.read_source(connection, own[-1].id) if own else lesson.starter
+    lesson = find_lesson(visit, connection)
+    standing = read_standing(connection, visit.user, lesson)
+    own = standing.attempts
+    source = attempts.read_source(connection, own[-1].id) if own else lesson.starter
     return show_work(visit, lesson, standing, source)
 
 
-def show_history(visit: Visit) -> Response:
+def show_history(visit: Visit, connection: Connection) -> Response:
     """The table of the student's attempts, for the page's script."""
-    lesson = find_lesson(visit, visit.path["exercise"])
-    with visit.site.reading() as connection:
-        standing = read_standing(connection, visit.user, lesson)
+    standing = read_standing(connection, visit.user, find_lesson(visit, connection))
     return show(visit, "history.html", standing=standing, reading=None)
 
 
@@ -78,50 +74,45 @@ def show_work(
     return show(visit, "work.html", {**state, **reader}, lesson=lesson, data=data)
 
 
-def show_picture(visit: Visit) -> Response:
+def show_picture(visit: Visit, connection: Connection) -> Response:
     """A picture of a handout: only names that the exercise's folder has."""
-    lesson = find_lesson(visit, visit.path["exercise"])
-    path = lesson.pictures.get(visit.path["name"]) or missing()
+    path = find_lesson(visit, connection).pictures.get(visit.path["name"]) or missing()
     kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
     return Response(path.read_bytes(), media_type=kind)
 
 
-def show_guide(visit: Visit) -> Response:
+def show_guide(visit: Visit, connection: Connection) -> Response:
     """The page on reports, to which all handouts link."""
     return show(visit, "guide.html", guide=visit.site.guide or missing())
 
 
-def add_attempt(visit: Visit) -> Response:
+def add_attempt(visit: Visit, connection: Connection) -> Response:
     """Grades a text, and submits it if the student asks."""
-    lesson = find_lesson(visit, visit.path["exercise"])
-    with visit.site.engine.begin() as connection:
-        check_guest(connection, visit.user)
-        rules = attempts.read_rules(connection, lesson.id)
-        source = visit.form.get("source", "").replace("\r\n", "\n")
-        person = visit.user.id
-        added = attempts.add_attempt(connection, person, lesson.id, source, now=visit.now)
-        attempt = attempts.read_attempt(connection, added)
-        assert attempt is not None
-        if visit.form.get("submit") == "yes" and not visit.user.is_guest:
-            attempts.submit(connection, attempt, rules, visit.now)
+    lesson = find_lesson(visit, connection)
+    check_guest(connection, visit.user)
+    rules = attempts.read_rules(connection, lesson.id)
+    source = visit.form.get("source", "").replace("\r\n", "\n")
+    added = attempts.add_attempt(connection, visit.user.id, lesson.id, source, now=visit.now)
+    attempt = attempts.read_attempt(connection, added)
+    assert attempt is not None
+    if visit.form.get("submit") == "yes" and not visit.user.is_guest:
+        attempts.submit(connection, attempt, rules, visit.now)
     return JSONResponse({"attempt": added})
 
 
-def submit_attempt(visit: Visit) -> Response:
+def submit_attempt(visit: Visit, connection: Connection) -> Response:
     """Submits an attempt that was graded before."""
-    with visit.site.engine.begin() as connection:
-        attempt = _find_own(visit, connection)
-        rules = attempts.read_rules(connection, attempt.exercise)
-        attempts.submit(connection, attempt, rules, visit.now)
+    attempt = _find_own(visit, connection)
+    rules = attempts.read_rules(connection, attempt.exercise)
+    attempts.submit(connection, attempt, rules, visit.now)
     return JSONResponse({"attempt": attempt.id})
 
 
-def grade_on_gpu(visit: Visit) -> Response:
+def grade_on_gpu(visit: Visit, connection: Connection) -> Response:
     """Sends an attempt to the queue of the GPU, within the quota."""
     quota = visit.site.settings.gpu_quota
-    with visit.site.engine.begin() as connection:
-        attempt = _find_own(visit, connection) if quota else missing()
-        attempts.send_to_gpu(connection, attempt, quota, visit.now)
+    attempt = _find_own(visit, connection) if quota else missing()
+    attempts.send_to_gpu(connection, attempt, quota, visit.now)
     return JSONResponse({"attempt": attempt.id})
 
 
@@ -131,78 +122,65 @@ def _find_own(visit: Visit, connection: Connection) -> Attempt:
     return missing() if attempt.person_id != visit.user.id or visit.user.is_guest else attempt
 
 
-def try_fixes(visit: Visit) -> Response:
+def try_fixes(visit: Visit, connection: Connection) -> Response:
     """Grades an attempt again, and tries fixes of it, if the exercise allows it."""
-    with visit.site.engine.begin() as connection:
-        attempt = find_attempt(visit, connection)
-        lesson = find_lesson(visit, attempt.exercise)
-        if not lesson.may_try_fixes or visit.user.is_guest:
-            missing()
-        if visit.user.teaches:
-            attempts.grade_again(connection, [attempt], visit.now, what_if=True)
-        else:
-            attempts.try_fixes(connection, attempt, visit.site.settings.gpu_quota, visit.now)
+    attempt = find_attempt(visit, connection)
+    lesson = find_lesson(visit, connection, attempt.exercise)
+    if not lesson.may_try_fixes or visit.user.is_guest:
+        missing()
+    if visit.user.teaches:
+        attempts.grade_again(connection, [attempt], visit.now, what_if=True)
+    else:
+        attempts.try_fixes(connection, attempt, visit.site.settings.gpu_quota, visit.now)
     return JSONResponse({"attempt": attempt.id})
 
 
-def send_attempt(visit: Visit) -> Response:
+def send_attempt(visit: Visit, connection: Connection) -> Response:
     """An attempt for the page's script: source, marks, and the verdict as HTML."""
     site, user = visit.site, visit.user
-    with site.reading() as connection:
-        attempt = find_attempt(visit, connection)
-        person, exercise = attempt.person_id, attempt.exercise
-        known = attempts.read_attempts(connection, person_id=person, exercise=exercise)
-        previous = next((each for each in reversed(known) if each.id < attempt.id), None)
-        source = attempts.read_source(connection, attempt.id)
-        before = attempts.read_source(connection, previous.id) if previous else source
-        shown = attempts.read_kept(connection, attempt, "shown")
-        comments = attempts.read_comments(connection, attempt.id)
-        has_page = attempts.read_kept(connection, attempt, "page") is not None
-        sent = queue.count_on_gpu(connection, user.id, visit.now)
+    attempt = find_attempt(visit, connection)
+    person, exercise = attempt.person_id, attempt.exercise
+    known = attempts.read_attempts(connection, person_id=person, exercise=exercise)
+    previous = next((each for each in reversed(known) if each.id < attempt.id), None)
+    source = attempts.read_source(connection, attempt.id)
+    before = attempts.read_source(connection, previous.id) if previous else source
+    shown = attempts.read_kept(connection, attempt, "shown")
+    comments = attempts.read_comments(connection, attempt.id)
+    has_page = attempts.read_kept(connection, attempt, "page") is not None
+    sent = queue.count_on_gpu(connection, user.id, visit.now)
     verdict: dict[str, Any] | None = json.loads(shown) if shown else None
-    html = site.templates.get_template("verdict.html").render(
-        attempt=attempt,
-        previous=previous,
-        changes=list_changes(before, source),
-        verdict=verdict,
-        has_page=has_page,
-        comments=comments,
-        teaches=user.teaches,
-        token=visit.form_token,
-        lesson=site.lessons.get(exercise),
-        share=share(site, attempt) if user.is_guest else "",
-        quota=site.settings.gpu_quota,
-        sent=sent,
-        person=user,
-    )
+    compared = {"attempt": attempt, "previous": previous, "changes": list_changes(before, source)}
+    graded = {"verdict": verdict, "has_page": has_page, "comments": comments}
+    course = {"lesson": site.lessons.get(exercise), "quota": site.settings.gpu_quota, "sent": sent}
+    visitor = {"person": user, "teaches": user.teaches, "token": visit.form_token}
+    shared = share(site, attempt) if user.is_guest else ""
+    template = site.templates.get_template("verdict.html")
+    html = template.render(**compared, **graded, **course, **visitor, share=shared)
     texts = [{"line": each.line, "text": each.text} for each in comments]
     marks = {"marks": verdict["marks"] if verdict else [], "comments": texts}
     state = {"attempt": attempt.id, "done": attempt.is_done, "source": source}
     return JSONResponse({**state, **marks, "html": html})
 
 
-def show_report(visit: Visit) -> Response:
+def show_report(visit: Visit, connection: Connection) -> Response:
     """The page of the verdict."""
-    with visit.site.reading() as connection:
-        return send_report(attempts.read_kept(connection, find_attempt(visit, connection), "page"))
+    return send_report(attempts.read_kept(connection, find_attempt(visit, connection), "page"))
 
 
-def download_source(visit: Visit) -> Response:
+def download_source(visit: Visit, connection: Connection) -> Response:
     """The text of an attempt as a file."""
-    with visit.site.reading() as connection:
-        attempt = find_attempt(visit, connection)
-        source = attempts.read_source(connection, attempt.id)
+    attempt = find_attempt(visit, connection)
+    source = attempts.read_source(connection, attempt.id)
     headers = {"Content-Disposition": f'attachment; filename="{attempt.exercise}.cu"'}
     return Response(source.encode("utf-8", "replace"), headers=headers, media_type="text/plain")
 
 
-def find_lesson(visit: Visit, exercise: str) -> Lesson:
-    """An exercise that this person may see."""
+def find_lesson(visit: Visit, connection: Connection, exercise: str | None = None) -> Lesson:
+    """An exercise that this person may see, by default that of the address."""
+    exercise = exercise or visit.path["exercise"]
     lesson = _list_lessons(visit).get(exercise) or missing()
-    if not visit.user.teaches:
-        with visit.site.reading() as connection:
-            if not attempts.read_rules(connection, exercise).visible:
-                missing()
+    if not visit.user.teaches and not attempts.read_rules(connection, exercise).visible:
+        missing()
     return lesson
 
 
