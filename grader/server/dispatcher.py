@@ -136,7 +136,8 @@ class Dispatcher:
 
 
 def grade_attempt(task: Task, *, database: str) -> str:
-    """The verdict on an attempt as JSON. Writes the steps of the grading to the database."""
+    """Grades an attempt as `grade EXERCISE FILE --html` does, or runs it as `grade run` does; the
+    verdict as JSON. Writes its steps to the database."""
     from grader.explore.pasted import run_pasted
     from grader.grading.grade import grade_with
     from grader.grading.what_if import Trial, try_fixes

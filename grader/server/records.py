@@ -35,7 +35,7 @@ class State(StrEnum):
 
 
 class Queue(StrEnum):
-    """The workers of a grading: those of the server's device, or of a GPU."""
+    """The workers of a grading: on the server's device, or on a GPU."""
 
     SERVER = "server"
     GPU = "gpu"
@@ -191,7 +191,7 @@ class Standing:
 
     @property
     def best(self) -> float | None:
-        """The most points of an attempt, also of those that were not submitted."""
+        """The most points of an attempt, submitted or not."""
         return max((each.points for each in self.attempts if each.points is not None), default=None)
 
     @property

@@ -20,7 +20,7 @@ MOST_OF_GUEST, MOST_OF_GUESTS = 2, 40
 
 
 def start(visit: Visit) -> Response:
-    """The page on which guests begin. Its form makes a guest."""
+    """The page on which guests begin. Its form makes a guest, who is removed after the session."""
     if not visit.site.settings.playground:
         missing()
     if not visit.form or visit.person is not None:

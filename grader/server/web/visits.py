@@ -160,7 +160,11 @@ def signed_in(page: Page) -> Endpoint:
 
 def teaching(page: Page) -> Endpoint:
     """A page for instructors; for others it does not exist."""
-    return _endpoint(partial(_run, page), _teaches)
+
+    def check(visit: Visit) -> bool:
+        return visit.person is not None and (visit.person.teaches or missing())
+
+    return _endpoint(partial(_run, page), check)
 
 
 def _run(page: Page, visit: Visit) -> Response:
@@ -188,12 +192,6 @@ def _endpoint(
             return refuse(visit, error.sentence, error.advice, status)
 
     return answer
-
-
-def _teaches(visit: Visit) -> bool:
-    if visit.person is not None and not visit.person.teaches:
-        missing()
-    return visit.person is not None
 
 
 def check_form(visit: Visit) -> None:
