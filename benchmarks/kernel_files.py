@@ -2,7 +2,7 @@
 programs made from them.
 
     benchmarks/kernels/FAMILY/NAME.cu
-    // run: --size n=1048576 --input x=normal:n --output y=float32:n     options of `grade run`
+    // run: --size n=1048576 --input x=normal:n --output y=float32:n
     // launch: copy<<<ceil_div(n, 256), 256>>>(y, x, n)
 
 Each `// run:` line is a measured time. A family is the mechanism that its kernels show: the timing
@@ -11,18 +11,14 @@ model is validated on families outside of its fit.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import re
-import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 
-from grader.cli.kernels import RUN
 from grader.cpp.lexer import read_code
 from grader.errors import UsageError
 from grader.explore.kernel_data import KernelData, Output, read_data
@@ -35,6 +31,7 @@ from grader.explore.kernel_words import (
     read_outputs,
     split_names,
 )
+from grader.explore.run_request import DATA, RunLine, RunRequest, find_run_lines, parse_run_line
 from grader.grading.building import Built, build_plan, launch_on
 from grader.grading.mistakes import value_of
 from grader.grading.tools import Toolchain
@@ -45,10 +42,7 @@ from grader.submission.source_file import read_submission
 AUTHORS = Path(__file__).resolve().parents[1] / "tests" / "by_authors" / "runs"
 """Kernels in the style of public courses, as the family `runs`."""
 KERNELS = Path(__file__).resolve().parent / "kernels"
-_RUN = re.compile(r"^//\s*run:\s*(?P<options>.*?)\s*$")
 _PLAN = re.compile(r"^//\s*(?:launch|scratch):.*$", re.MULTILINE)
-_NAMED = ("size", "input", "output", "scalar", "tensor_map")
-"""The options of `grade run` that a run line may contain."""
 
 Draw = Callable[[str, str, Mapping[str, int]], np.ndarray | Output]
 """Arguments: `input` or `output`, the word of that option and the sizes. Returns the array or
@@ -57,13 +51,13 @@ output that the word describes."""
 
 @dataclass(frozen=True)
 class KernelRun:
-    """A run of a file. `text`: its options, as in line `line`."""
+    """A run of a file. `text`: its words, as in line `line`."""
 
     family: str
     path: Path
     line: int
     text: str
-    options: argparse.Namespace
+    request: RunRequest
 
     @property
     def name(self) -> str:
@@ -71,24 +65,23 @@ class KernelRun:
 
     @property
     def sizes(self) -> dict[str, int]:
-        return parse_sizes(self.options.size)
+        return parse_sizes(self.request.of("size"))
 
     @property
     def names(self) -> frozenset[str]:
         """Names that launch lines may use."""
-        words = (getattr(self.options, option) for option in _NAMED)
-        return frozenset(name for each in words for name in split_names("", each))
+        return frozenset(name for each in DATA for name in split_names("", self.request.of(each)))
 
     def read_data(self, draw: Draw) -> KernelData:
         """The data of the run. Raises UsageError, with the line."""
-        sizes = self.sizes
+        sizes, request = self.sizes, self.request
         try:
             return read_data(
-                {_name(word): draw("input", word, sizes) for word in self.options.input},
-                {_name(word): draw("output", word, sizes) for word in self.options.output},
+                {_name(word): draw("input", word, sizes) for word in request.of("input")},
+                {_name(word): draw("output", word, sizes) for word in request.of("output")},
                 sizes,
-                parse_scalars(self.options.scalar),
-                parse_maps(self.options.tensor_map, sizes),
+                parse_scalars(request.of("scalar")),
+                parse_maps(request.of("tensor-map"), sizes),
             )
         except UsageError as error:
             raise _at(self.path, self.line, error) from error
@@ -106,13 +99,11 @@ def read_runs(folder: Path = KERNELS) -> list[KernelRun]:
 
 def read_file(path: Path) -> list[KernelRun]:
     """The runs of a file; the name of its folder is its family. Raises UsageError."""
-    lines = enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
-    matches = [(number, match["options"]) for number, line in lines if (match := _RUN.match(line))]
-    if not matches:
+    runs = [_read_run(path, line) for line in find_run_lines(path.read_text(encoding="utf-8"))]
+    if not runs:
         raise UsageError(
             f"{path}: there is no run line", "Write one: // run: --size n=1024 --output y=float32:n"
         )
-    runs = [_read_run(path, number, text) for number, text in matches]
     texts = [run.text for run in runs]
     for run in runs:
         if texts.count(run.text) > 1:
@@ -158,46 +149,22 @@ def draw_word(option: str, word: str, sizes: Mapping[str, int]) -> np.ndarray | 
     return found
 
 
-def _read_run(path: Path, line: int, text: str) -> KernelRun:
+def _read_run(path: Path, line: RunLine) -> KernelRun:
     try:
-        options = _parse(path, shlex.split(text))
-        run = KernelRun(path.parent.name, path, line, text, options)
-        for option in _NAMED:
-            split_names(f"--{option}", getattr(options, option))
-        parse_sizes(options.size)
-    except (UsageError, ValueError) as error:
-        raise _at(path, line, error) from error
-    return run
-
-
-def _parse(path: Path, words: Sequence[str]) -> argparse.Namespace:
-    """Parses options like `grade run`. Raises UsageError."""
-    parser = RUN.make_parser()
-
-    def fail(message: str) -> None:
-        raise UsageError(message, "Write options as for `grade run`.")
-
-    parser.error = fail  # type: ignore[method-assign, assignment]
-    options = parser.parse_args([str(path), *words])
-    plain = vars(_plain_options())
-    for name, value in vars(options).items():
-        if name not in (*_NAMED, "file") and value != plain[name]:
-            raise UsageError(
-                f"--{name} does not describe a run",
-                f"Use only --{', --'.join(_NAMED).replace('_', '-')}.",
-            )
-    return options
-
-
-@cache
-def _plain_options() -> argparse.Namespace:
-    return RUN.make_parser().parse_args(["kernels.cu"])
+        request = parse_run_line(line.text)
+        for mode in request.modes:
+            raise UsageError(f"--{mode} does not describe a run", "Remove it.")
+        for option in DATA:
+            split_names(f"--{option}", request.of(option))
+        parse_sizes(request.of("size"))
+    except UsageError as error:
+        raise _at(path, line.number, error) from error
+    return KernelRun(path.parent.name, path, line.number, line.text, request)
 
 
 def _name(word: str) -> str:
     return word.partition("=")[0]
 
 
-def _at(path: Path, line: int, error: UsageError | ValueError) -> UsageError:
-    advice = error.advice if isinstance(error, UsageError) else "See `grade run --help`."
-    return UsageError(f"{path}:{line}: {error}", advice)
+def _at(path: Path, line: int, error: UsageError) -> UsageError:
+    return UsageError(f"{path}:{line}: {error}", error.advice)

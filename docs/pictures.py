@@ -4,6 +4,7 @@ terminal of 80 x 24.
     python docs/pictures.py               all pictures that the docs show
     python docs/pictures.py pages         the pages alone
     python docs/pictures.py terminal      the terminals alone
+    python docs/pictures.py server        the pages of `grade serve` alone, by its test in Chromium
     python docs/pictures.py --all DIR     every kind of page at every width, light and dark, in DIR
 
 Needs Chromium and the extra `browser`. Grades all files again, in some minutes.
@@ -13,6 +14,8 @@ from __future__ import annotations
 
 import argparse
 import io
+import os
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -56,23 +59,31 @@ SHOWN = (
     Picture("run", 1000, "dark"),
 )
 """The pictures in the docs."""
+SERVED = (
+    *("verdict-1400-light", "verdict-400-dark", "class-1400-dark"),
+    *("any-kernel-1400-light", "any-kernel-result-400-dark"),
+    *("lecture-1400-dark", "lecture-400-light"),
+)
+"""Those of `grade serve`: steps of the test, with width and colours."""
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", nargs="?", choices=("pages", "terminal"))
+    parser.add_argument("what", nargs="?", choices=("pages", "terminal", "server"))
     parser.add_argument("--all", type=Path, metavar="DIR")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as room:
         if options.all is not None:
             draw_pages(make_pages(Path(room)), options.all, every_page())
             return 0
-        if options.what != "terminal":
+        if options.what in (None, "pages"):
             draw_pages(make_pages(Path(room)), IMAGES, SHOWN)
-        if options.what != "pages":
+        if options.what in (None, "terminal"):
             draw_terminals(Path(room))
+        if options.what in (None, "server"):
+            draw_server(Path(room))
     return 0
 
 
@@ -127,6 +138,15 @@ def _shrink(drawn: bytes) -> bytes:
     packed = io.BytesIO()
     few.save(packed, "PNG", optimize=True)
     return packed.getvalue()
+
+
+def draw_server(room: Path) -> None:
+    """The pages of a student's and an instructor's hour."""
+    test = ["-m", "pytest", "--run-browser", "-n", "0", "tests/server/test_in_browser.py"]
+    environment = {**os.environ, "PICTURES": str(room)}
+    subprocess.run([sys.executable, *test], cwd=ROOT, env=environment, check=True)
+    for name in SERVED:
+        (IMAGES / f"server-{name}.png").write_bytes(_shrink((room / f"{name}.png").read_bytes()))
 
 
 def draw_terminals(room: Path) -> None:

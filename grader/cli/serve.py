@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import os
+import tempfile
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -47,24 +49,30 @@ exit codes:
 """
 PORT = 8000
 WORKER_DESCRIPTION = """\
-Grade the attempts that students of `grade serve --gpu-quota N` send to a GPU. The worker runs on
-the machine with the GPU, and takes them from the server's database. It needs the extra `server`.
+Grade attempts of a server on another machine: those that students of `grade serve --gpu-quota N`
+send to a GPU, or all others. The worker takes them from the server's database. It needs the extra
+`server`.
 """
 WORKER_EPILOG = """\
+The worker has the same exercises and the same version of the grader as the server. With --queue
+server, it grades on the server's device, beside the server's own workers.
+
 examples:
   grade worker --database postgresql+psycopg://grader@server/grader --course course/
+  grade worker --database postgresql+psycopg://grader@server/grader --queue server --workers 4
   grade worker --database sqlite:////srv/server-data/course.sqlite --course course/ --device gpu:1
                                                  on the server's own machine
 
-A database in SQLite has at most one worker, on the machine of the server. Ctrl-C ends the worker;
-the gradings that it began are graded again.
+A database in SQLite has at most one worker, for the GPU, on the machine of the server. Ctrl-C ends
+the worker; the gradings that it began are graded again.
 
 exit codes:
-  2  bad usage, or a broken exercise
+  2  bad usage, a broken exercise, or other exercises than the server's
   3  the database does not answer, or there is no GPU
   130, 143  ended by Ctrl-C or SIGTERM
 """
 WORKER_READY = "{exercises} exercises. The worker takes the attempts for the GPU (Ctrl-C ends it)."
+WORKER_OF_SERVER = "{exercises} exercises. The worker takes the server's attempts (Ctrl-C ends it)."
 READY = "{exercises} exercises. The server runs at {url} (Ctrl-C ends it)."
 LIBRARIES = (
     *("starlette", "uvicorn", "sqlalchemy", "alembic", "argon2", "markdown_it", "jwt"),
@@ -88,7 +96,7 @@ def run_serve(options: argparse.Namespace) -> int:
         options.database or f"sqlite:///{data / 'course.sqlite'}",
         check_url(url),
         device=str(choose_device(options.device)),
-        workers=options.workers or _default_workers(),
+        workers=_default_workers() if options.workers is None else options.workers,
         isolated=not options.no_isolation,
         model=not options.no_model,
         playground=options.playground,
@@ -135,11 +143,14 @@ def check_url(url: str) -> str:
     return url.rstrip("/")
 
 
-def _positive(text: str) -> int:
-    value = int(text) if text.isascii() and text.isdigit() else 0
-    if not 0 < value < 65536:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 65535")
+def _number(text: str, *, least: int = 0) -> int:
+    value = int(text) if text.isascii() and text.isdigit() else -1
+    if not least <= value < 65536:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from {least} to 65535")
     return value
+
+
+_positive = functools.partial(_number, least=1)
 
 
 def run_worker(options: argparse.Namespace) -> int:
@@ -149,27 +160,31 @@ def run_worker(options: argparse.Namespace) -> int:
     from grader.server.launch import work
     from grader.server.records import Queue, Settings
 
-    settings = Settings(
-        Path(options.data).absolute(),
-        Path(options.course).absolute() if options.course is not None else None,
-        options.database,
-        url="",
-        device=str(choose_device(options.device)),
-        workers=options.workers,
-        isolated=not options.no_isolation,
-        queue=Queue.GPU,
-    )
-    work(settings, show=print_lines, ready=WORKER_READY)
+    queue = Queue(options.queue)
+    with tempfile.TemporaryDirectory(prefix="grade-worker-") as folder:
+        settings = Settings(
+            Path(folder),
+            Path(options.course).absolute() if options.course is not None else None,
+            options.database,
+            url="",
+            device=str(choose_device(options.device)) if queue is Queue.GPU else "",
+            workers=options.workers,
+            isolated=not options.no_isolation,
+            queue=queue,
+        )
+        ready = WORKER_READY if queue is Queue.GPU else WORKER_OF_SERVER
+        work(settings, show=print_lines, ready=ready)
     return 0
 
 
 def _add_worker_arguments(parser: argparse.ArgumentParser) -> None:
     add_value(parser, "--database", "URL", "the database of the server", required=True)
     add_value(parser, "--course", "DIR", "the folder of the exercises, as of the server")
-    text = "the folder of this worker's files (default: worker-data); created if missing"
-    add_value(parser, "--data", "DIR", text, default="worker-data")
+    text = "the attempts for the GPU (default: gpu), or those of the server's own workers (server)"
+    queues = ("gpu", "server")
+    add_value(parser, "--queue", "gpu|server", text, choices=queues, default="gpu")
     add_value(parser, "--workers", "N", "gradings at the same time", type=_positive, default=1)
-    add_device(parser, "gpu[:N] (the default), or emulated[:ID]", "gpu")
+    add_device(parser, "for --queue gpu: gpu[:N] (the default), or emulated[:ID]", "gpu")
     add_no_isolation(parser)
 
 
@@ -179,8 +194,10 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_value(parser, "--data", "DIR", text, default="server-data")
     text = "a database instead of SQLite in --data: a URL of SQLAlchemy"
     add_value(parser, "--database", "URL", text)
-    text = "gradings at the same time (default: one per core, without one core)"
-    add_value(parser, "--workers", "N", text, type=_positive)
+    text = (
+        "gradings at the same time (default: one per core, without one core); 0: see grade worker"
+    )
+    add_value(parser, "--workers", "N", text, type=_number)
     text = "the address to listen at (default: 127.0.0.1, only this machine)"
     add_value(parser, "--host", "HOST", text, default="127.0.0.1")
     add_value(parser, "--port", "N", f"the port (default: {PORT})", type=_positive, default=PORT)

@@ -2,12 +2,15 @@
 of `grade run`, or a line of the file itself:
 
     // run: --size n=65536 --input x=normal --output y --scalar alpha=2.0 --check
+
+`grade run` takes the first such line of a file; benchmarks/ times the kernels once for each line.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -59,20 +62,34 @@ class RunRequest:
         return self.words.get(name, [])
 
 
-def find_run_line(text: str) -> RunRequest:
-    """The request of a source's first `// run:` line; empty if there is none. Raises UsageError for
-    a wrong line."""
-    for comment in find_comments(text):
+@dataclass(frozen=True)
+class RunLine:
+    """A `// run:` line: its number in the file, and its text after the colon."""
+
+    number: int
+    text: str
+
+
+def find_run_lines(source: str) -> Iterator[RunLine]:
+    """The run lines of a source, in order."""
+    for comment in find_comments(source):
         if found := _LINE.match(comment.text):
-            return _parse_line(found[1])
-    return RunRequest()
+            yield RunLine(comment.line, found[1].strip())
 
 
-def _parse_line(line: str) -> RunRequest:
+def find_run_line(source: str) -> RunRequest:
+    """The request of a source's first run line; empty if there is none. Raises UsageError for a
+    wrong line."""
+    first = next(find_run_lines(source), None)
+    return parse_run_line(first.text) if first else RunRequest()
+
+
+def parse_run_line(line: str) -> RunRequest:
+    """The request of the text of a run line. Raises UsageError."""
     try:
         rest = shlex.split(line)[::-1]
     except ValueError as error:
-        raise UsageError(f"// run:{line}: {error}", FORM) from None
+        raise UsageError(f"// run: {line}: {error}", FORM) from None
     words: dict[str, list[str]] = {name: [] for name in DATA}
     modes = set()
     while rest:
@@ -81,14 +98,14 @@ def _parse_line(line: str) -> RunRequest:
         if option == name or name not in (*DATA, *MODES) or (equals and name in MODES):
             known = ", ".join(f"--{each}" for each in (*DATA, *MODES))
             raise UsageError(
-                f"// run:{line}: {option!r} is no option of a run line", f"Use {known}."
+                f"// run: {line}: {option!r} is no option of a run line", f"Use {known}."
             )
         if name in MODES:
             modes.add(name)
         elif equals or rest:
             words[name].append(value if equals else rest.pop())
         else:
-            raise UsageError(f"// run:{line}: {option} has no value", FORM)
+            raise UsageError(f"// run: {line}: {option} has no value", FORM)
     return RunRequest(words, frozenset(modes))
 
 

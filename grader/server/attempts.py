@@ -4,14 +4,16 @@ points that replace the grader's."""
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
+from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Table, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Select, Table, func, insert, select, update
 
 from grader.errors import UsageError
 from grader.server import queue
-from grader.server.records import Assignment, Attempt, Comment, Counting, Override, Queue, State
+from grader.server.records import Assignment, Attempt, Comment, Override, Queue, Standing, State
 from grader.server.tables import (
     ASSIGNMENTS,
     ATTEMPTS,
@@ -23,12 +25,14 @@ from grader.server.tables import (
 )
 
 MAX_SOURCE_BYTES = 1 << 18
+T = TypeVar("T", Attempt, Override)
 
 
 def add_attempt(
     connection: Connection, person_id: int, exercise: str, source: str, *, now: float
 ) -> int:
-    """Keeps a source text and puts its grading into the queue. UsageError if it is too much."""
+    """Keeps a source text and puts its grading into the queue. UsageError for a text that is too
+    long, and for a person with too many waiting gradings."""
     encoded = source.encode("utf-8", "replace")
     if len(encoded) > MAX_SOURCE_BYTES:
         message = f"a file has at most {MAX_SOURCE_BYTES // 1024} KiB"
@@ -41,8 +45,7 @@ def add_attempt(
     text = {"source": source, "sha256": hashlib.sha256(encoded).hexdigest()}
     values = {"person_id": person_id, "exercise": exercise, "created_s": now}
     attempt_id = add_row(connection, ATTEMPTS, **values, **text)
-    owner = (attempt_id, person_id)
-    queue.add_grading(connection, owner, now, what_if=False, queue=Queue.SERVER)
+    queue.add_grading(connection, (attempt_id, person_id), now)
     return attempt_id
 
 
@@ -57,14 +60,26 @@ def submit(connection: Connection, attempt: Attempt, rules: Assignment, now: flo
 def grade_again(
     connection: Connection, attempts: Iterable[Attempt], now: float, *, what_if: bool = False
 ) -> None:
-    """Puts attempts that do not wait into the queue of their latest grading again."""
+    """Puts attempts that do not wait into the queue of their latest grading again, at no cost of
+    the GPU quota."""
     for each in (attempt for attempt in attempts if attempt.is_done):
         owner = (each.id, each.person_id)
         queue.add_grading(connection, owner, now, what_if=what_if, queue=each.queue)
 
 
-def send_to_gpu(connection: Connection, attempt: Attempt, quota: int, now: float) -> None:
-    """Puts an attempt into the queue of the GPU. UsageError if it waits, or is one too many."""
+def try_fixes(connection: Connection, attempt: Attempt, quota: int, now: float) -> None:
+    """Grades an attempt again for its student, with fixes. On a GPU this counts."""
+    if attempt.queue is Queue.GPU:
+        send_to_gpu(connection, attempt, quota, now, what_if=True)
+    else:
+        grade_again(connection, [attempt], now, what_if=True)
+
+
+def send_to_gpu(
+    connection: Connection, attempt: Attempt, quota: int, now: float, *, what_if: bool = False
+) -> None:
+    """Puts an attempt into the queue of the GPU. UsageError if it waits to be graded, or if the
+    student's quota is used."""
     person = select(PEOPLE.c.id).where(PEOPLE.c.id == attempt.person_id)
     connection.execute(person.with_for_update())  # two requests are counted one after the other
     if not attempt.is_done:
@@ -72,7 +87,8 @@ def send_to_gpu(connection: Connection, attempt: Attempt, quota: int, now: float
     if queue.count_on_gpu(connection, attempt.person_id, now) >= quota:
         message = f"you sent {quota} attempts to the GPU in the last 24 hours"
         raise UsageError(message, "Try again tomorrow, or grade without the GPU.")
-    grade_again(connection, [replace(attempt, queue=Queue.GPU)], now)
+    owner, gpu = (attempt.id, attempt.person_id), Queue.GPU
+    queue.add_grading(connection, owner, now, what_if=what_if, queue=gpu, charged=True)
 
 
 def read_attempts(
@@ -112,28 +128,9 @@ def _conditions(table: Table, **wanted: object) -> list[ColumnElement[bool]]:
     return [table.c[name] == value for name, value in wanted.items() if value is not None]
 
 
-def by_student(attempts: Iterable[Attempt]) -> dict[tuple[int, str], list[Attempt]]:
-    """Attempts by person and exercise, in their order."""
-    found: dict[tuple[int, str], list[Attempt]] = {}
-    for attempt in attempts:
-        found.setdefault((attempt.person_id, attempt.exercise), []).append(attempt)
-    return found
-
-
 def read_attempt(connection: Connection, attempt_id: int) -> Attempt | None:
     """The attempt with this id."""
     return next(iter(read_attempts(connection, attempt_id=attempt_id)), None)
-
-
-def read_previous(connection: Connection, attempt: Attempt) -> Attempt | None:
-    """The student's attempt before this attempt, at the same exercise."""
-    query = select(func.max(ATTEMPTS.c.id)).where(
-        ATTEMPTS.c.person_id == attempt.person_id,
-        ATTEMPTS.c.exercise == attempt.exercise,
-        ATTEMPTS.c.id < attempt.id,
-    )
-    previous = connection.scalar(query)
-    return None if previous is None else read_attempt(connection, previous)
 
 
 def read_source(connection: Connection, attempt_id: int) -> str:
@@ -144,25 +141,8 @@ def read_source(connection: Connection, attempt_id: int) -> str:
 def read_kept(connection: Connection, attempt: Attempt, column: str) -> str | None:
     """A text of the latest verdict: `score`, `shown` or `page`."""
     query = select(GRADINGS.c[column]).where(GRADINGS.c.id == attempt.verdict_id)
-    return queue.unpack(connection.scalar(query))
-
-
-def choose_override(history: Sequence[Override]) -> Override | None:
-    """The decision that holds, if the last one sets points."""
-    return history[-1] if history and history[-1].points is not None else None
-
-
-def choose_counting(attempts: Iterable[Attempt], rules: Assignment) -> Attempt | None:
-    """The submission that counts: the last, or the earliest of those with the most points."""
-    submitted = sorted(
-        (attempt for attempt in attempts if attempt.submitted_s is not None),
-        key=lambda attempt: attempt.submitted_s or 0.0,
-    )
-    if not submitted:
-        return None
-    if rules.counting is Counting.LAST:
-        return submitted[-1]
-    return max(submitted, key=lambda attempt: -1.0 if attempt.points is None else attempt.points)
+    packed = connection.scalar(query)
+    return None if packed is None else zlib.decompress(packed).decode()
 
 
 def read_rules(connection: Connection, exercise: str) -> Assignment:
@@ -198,27 +178,45 @@ def add_comment(
 
 def read_comments(connection: Connection, attempt_id: int) -> list[Comment]:
     """The comments on an attempt by line."""
-    query = select(*(COMMENTS.c[each.name] for each in fields(Comment)))
-    query = query.where(COMMENTS.c.attempt_id == attempt_id)
+    query = _select(Comment, COMMENTS).where(COMMENTS.c.attempt_id == attempt_id)
     rows = connection.execute(query.order_by(COMMENTS.c.line, COMMENTS.c.id)).mappings()
     return [Comment(**row) for row in rows]
 
 
-def add_override(connection: Connection, person_id: int, exercise: str, override: Override) -> None:
+def add_override(connection: Connection, override: Override) -> None:
     """Adds an instructor's decision; the earlier ones stay in the history."""
     if not override.reason.strip():
         raise UsageError("an override needs a reason", "Write it for the student.")
     kept = replace(override, reason=override.reason.strip()[:2000])
-    add_row(connection, OVERRIDES, person_id=person_id, exercise=exercise, **vars(kept))
+    add_row(connection, OVERRIDES, **vars(kept))
 
 
-def read_overrides(
-    connection: Connection, *, person_id: int | None = None
-) -> dict[tuple[int, str], list[Override]]:
-    """The decisions on the points of people, by person and exercise, the newest last."""
-    query = select(OVERRIDES).where(*_conditions(OVERRIDES, person_id=person_id))
-    found: dict[tuple[int, str], list[Override]] = {}
-    for row in connection.execute(query.order_by(OVERRIDES.c.id)).mappings():
-        override = Override(row["points"], row["reason"], row["author"], row["created_s"])
-        found.setdefault((row["person_id"], row["exercise"]), []).append(override)
+def read_standings(
+    connection: Connection, exercises: Sequence[str], *, person_id: int | None = None
+) -> Callable[[int, str], Standing]:
+    """Finds the standing of a person, by default of any person, at one of these exercises."""
+    rules = read_all_rules(connection, exercises)
+    only = exercises[0] if len(exercises) == 1 else None
+    attempts = _by_student(read_attempts(connection, person_id=person_id, exercise=only))
+    given = _conditions(OVERRIDES, person_id=person_id, exercise=only)
+    query = _select(Override, OVERRIDES).where(*given).order_by(OVERRIDES.c.id)
+    decisions = _by_student(Override(**row) for row in connection.execute(query).mappings())
+
+    def find(person: int, exercise: str) -> Standing:
+        key = (person, exercise)
+        return Standing(rules[exercise], attempts.get(key, ()), decisions.get(key, ()))
+
+    return find
+
+
+def _by_student(records: Iterable[T]) -> dict[tuple[int, str], list[T]]:
+    """Attempts or decisions by person and exercise, in their order."""
+    found: dict[tuple[int, str], list[T]] = {}
+    for each in records:
+        found.setdefault((each.person_id, each.exercise), []).append(each)
     return found
+
+
+def _select(record: type[Comment | Override], table: Table) -> Select[Any]:
+    """The columns of the fields of a record."""
+    return select(*(table.c[each.name] for each in fields(record)))

@@ -10,8 +10,10 @@ from pathlib import Path
 
 from grader.errors import UsageError
 from grader.folders import shipped_exercises
+from grader.plumbing.identity import hash_files
 from grader.records import WhatIfMode
 from grader.report.html.markdown import render_markdown
+from grader.spec.own_files import read_files
 from grader.spec.public import (
     FILES_FOLDER,
     HANDOUT_FILE,
@@ -32,7 +34,7 @@ _OUTSIDE = re.compile(r"\A(?:[a-z][a-z0-9+.-]*:|//|#)", re.IGNORECASE)
 @dataclass(frozen=True)
 class Lesson:
     """An exercise as students see it, with pictures and supplied files by name. `handout` is HTML,
-    `full` the points of all checks."""
+    `full` the points of all checks; `digest` changes with the files that grading needs."""
 
     id: str
     title: str
@@ -45,6 +47,7 @@ class Lesson:
     has_hidden_cases: bool
     week: int | None
     may_try_fixes: bool
+    digest: str
 
 
 def find_lessons(course: Path | None) -> dict[str, Lesson]:
@@ -86,17 +89,16 @@ def read_lesson(folder: Path) -> Lesson | None:
         bool(exercise.hidden_cases),
         entry.week if entry else None,
         exercise.what_if is not WhatIfMode.OFF,
+        hash_files(read_files(exercise)),
     )
 
 
-def add_any_kernel(lessons: Mapping[str, Lesson], *, playground: bool) -> Mapping[str, Lesson]:
-    """With a playground, also the page for files without an exercise: a guide and an example."""
-    if not playground:
-        return lessons
+def add_any_kernel(lessons: Mapping[str, Lesson]) -> Mapping[str, Lesson]:
+    """Also the page for files without an exercise: a guide and an example."""
     handout = render_handout((ANY_FOLDER / HANDOUT_FILE).read_text("utf-8"), ANY_KERNEL)
     starter = (ANY_FOLDER / f"{ANY_KERNEL}.cu").read_text("utf-8")
     texts = ("Any kernel or program", ANY_FOLDER, 0.0, handout, starter)
-    return {ANY_KERNEL: Lesson(ANY_KERNEL, *texts, {}, {}, False, None, False), **lessons}
+    return {ANY_KERNEL: Lesson(ANY_KERNEL, *texts, {}, {}, False, None, False, ""), **lessons}
 
 
 def read_guide(folder: Path) -> str | None:

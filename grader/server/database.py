@@ -8,7 +8,7 @@ from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, select
+from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, select, update
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, OperationalError
 
@@ -71,6 +71,12 @@ def read_note(connection: Connection, name: str, make: Callable[[], str]) -> str
     except IntegrityError:
         pass
     return str(connection.scalar(query))
+
+
+def write_note(connection: Connection, name: str, value: str) -> None:
+    """Keeps a value instead of the earlier value."""
+    read_note(connection, name, lambda: value)
+    connection.execute(update(NOTES).where(NOTES.c.name == name).values(value=value))
 
 
 def read_secret(connection: Connection, name: str) -> bytes:

@@ -61,10 +61,10 @@ class Dispatcher:
         self, settings: Settings, engine: Engine, lessons: Mapping[str, Lesson], pool: Pool
     ) -> None:
         self._settings, self._engine = settings, engine
-        self._lessons = add_any_kernel(lessons, playground=settings.playground)
+        self._lessons = add_any_kernel(lessons)
         self._pool = pool
         self._running: dict[str, Work] = {}
-        self._renewed = queue.wall_clock()
+        self._renewed = time.time()
         self._folder = settings.data / "work"
         shutil.rmtree(self._folder, ignore_errors=True)
         with engine.begin() as connection:
@@ -78,16 +78,15 @@ class Dispatcher:
             pass
         for outcome in self._pool.wait(POLL_SECONDS):
             self._settle(outcome)
-        now = queue.wall_clock()
+        now = time.time()
         if self._running and now > self._renewed + queue.RENEW_S:
             self._renewed = now
             with self._engine.begin() as connection:
-                ids = [work.grading_id for work in self._running.values()]
-                queue.renew(connection, ids, now)
+                queue.renew(connection, self._running.values(), now)
         return bool(self._running)
 
     def _start_next(self) -> bool:
-        now = queue.wall_clock()
+        now = time.time()
         with self._engine.connect().execution_options(writes=False) as connection:
             if not queue.has_work(connection, now, self._settings.queue):
                 return False
@@ -127,17 +126,18 @@ class Dispatcher:
         failed = Status(verdict.status).is_worth_a_retry and not broken
         if failed and work.tries < ATTEMPTS:
             with self._engine.begin() as connection:
-                queue.put_back(connection, work.grading_id)
+                queue.put_back(connection, work)
         else:
             self._finish(work, verdict)
 
     def _finish(self, work: Work, verdict: Verdict) -> None:
         with self._engine.begin() as connection:
-            queue.finish(connection, work, verdict, queue.wall_clock())
+            queue.finish(connection, work, verdict, time.time())
 
 
 def grade_attempt(task: Task, *, database: str) -> str:
-    """The verdict on an attempt as JSON. Writes the steps of the grading to the database."""
+    """Grades an attempt as `grade EXERCISE FILE --html` does, or runs it as `grade run` does; the
+    verdict as JSON. Writes its steps to the database."""
     from grader.explore.pasted import run_pasted
     from grader.grading.grade import grade_with
     from grader.grading.what_if import Trial, try_fixes

@@ -4,8 +4,9 @@ submission that counts for each student, and the points that an instructor set."
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import product
 
 from sqlalchemy import Connection
 
@@ -36,19 +37,16 @@ def summarise(
     results: dict[str, Result] = {}
     decided: dict[tuple[str, str], Override] = {}
     names = name_uniquely(students)
-    own = attempts.by_student(attempts.read_attempts(connection))
-    overrides = attempts.read_overrides(connection)
-    for lesson in lessons:
-        rules = attempts.read_rules(connection, lesson.id)
-        for person in students:
-            key = (person.id, lesson.id)
-            counting = attempts.choose_counting(own.get(key, []), rules)
-            items.append(_item(person, names[person.id], lesson, counting))
-            text = counting and attempts.read_kept(connection, counting, "score")
-            if counting is not None and text:
-                results[str(counting.id)] = _result(lesson, counting, text)
-            if history := overrides.get(key):
-                decided[names[person.id], lesson.id] = history[-1]
+    find = attempts.read_standings(connection, [each.id for each in lessons])
+    for lesson, person in product(lessons, students):
+        standing = find(person.id, lesson.id)
+        counting = standing.counting
+        items.append(_item(person, names[person.id], lesson, counting))
+        text = counting and attempts.read_kept(connection, counting, "score")
+        if counting is not None and text:
+            results[str(counting.id)] = _result(lesson, counting, text)
+        if standing.decisions:
+            decided[names[person.id], lesson.id] = standing.decisions[-1]
     items.sort(key=lambda item: item.student.casefold())
     max_scores = {lesson.id: lesson.full for lesson in lessons}
     entries = (
@@ -66,16 +64,13 @@ def format_export(summary: BatchSummary, students: Sequence[Person], kind: str) 
     """The gradebook `csv`, `canvas`, or `moodle` of the only exercise; None for another kind."""
     names = name_uniquely(students)
     rows = {names[person.id]: person.row for person in students}
-
-    def find(student: str, _: str | None) -> Mapping[str, str]:
-        return rows.get(student, {})
-
     if kind == "csv":
         return format_gradebook(summary)
     if kind == "canvas":
-        return format_canvas(summary, find, {each.id: each.title for each in summary.exercises})
+        titles = {each.id: each.title for each in summary.exercises}
+        return format_canvas(summary, lambda name, _: rows[name], titles)
     if kind == "moodle" and len(summary.exercises) == 1:
-        return format_moodle(summary, find, summary.exercises[0])
+        return format_moodle(summary, lambda name, _: rows[name], summary.exercises[0])
     return None
 
 

@@ -1,31 +1,36 @@
 """Starts a server: the database, the first invitation, the web application, and the dispatcher,
-which is started again whenever it ends."""
+which is started again whenever it ends. Starts a worker, which is a dispatcher alone."""
 
 from __future__ import annotations
 
 import contextlib
-import functools
+import json
 import threading
-from collections.abc import Callable, Iterator
-from typing import TypeVar
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 
 import uvicorn
+from sqlalchemy import Engine
 
 from grader.errors import UsageError
 from grader.plumbing.children import Child
+from grader.plumbing.identity import grader_identity
 from grader.plumbing.locks import hold_lock
-from grader.server import people, queue
-from grader.server.course import find_lessons, read_guide
-from grader.server.database import migrate, open_database, read_secret
+from grader.server import people
+from grader.server.course import Lesson, find_lessons
+from grader.server.database import migrate, open_database, read_note, read_secret, write_note
 from grader.server.dispatcher import dispatch
-from grader.server.records import Role, Settings
+from grader.server.records import Queue, Role, Settings
 from grader.server.returns import keep_returning
 from grader.server.web.app import make_app
-from grader.server.web.site import Site, make_templates, read_static, version_of
+from grader.server.web.site import Site
 
-T = TypeVar("T")
 FORMS = "forms"
 """The note of the secret of the forms' tokens."""
+GRADING = "grading"
+"""The note of the server's device, and of everything else that its verdicts depend on."""
 RESTART_SECONDS = 1.0
 MOST_CONNECTIONS = 2000
 FIRST = ("Instructor", "instructor")
@@ -39,16 +44,14 @@ def open_site(settings: Settings) -> Site:
     lessons = find_lessons(settings.course)
     with engine.begin() as connection:
         secret = read_secret(connection, FORMS)
-    static = read_static()
-    guides = (read_guide(lesson.folder) for lesson in lessons.values())
-    guide = next((each for each in guides if each is not None), None)
-    version = version_of(static)
-    return Site(settings, engine, lessons, secret, make_templates(), static, version, guide)
+        rules = [settings.device, settings.model, describe_grading(lessons)]
+        write_note(connection, GRADING, json.dumps(rules))
+    return Site(settings, engine, lessons, secret)
 
 
 def invite_first(site: Site) -> str | None:
     """The link for the first instructor; None if an instructor has a password."""
-    now = queue.wall_clock()
+    now = time.time()
     with site.engine.begin() as connection:
         instructors = people.read_people(connection, Role.INSTRUCTOR)
         if any(each.is_active for each in instructors):
@@ -63,12 +66,13 @@ def serve(
 ) -> None:
     """Serves until a signal ends it. `ready` is shown once the port accepts connections."""
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with hold_lock(settings.data / "lock", functools.partial(_refuse, settings)):
+    with hold_lock(settings.data / "lock", partial(_refuse, settings)):
         site = open_site(settings)
         link = invite_first(site)
         if not any(lesson.has_hidden_cases for lesson in site.lessons.values()):
             show("These exercises have no hidden cases: students can see all cases.")
-        with _beside(_keep_dispatching, settings), _beside(keep_returning, site):
+        keep = (partial(_keep_dispatching, settings), partial(keep_returning, site))
+        with _beside(*keep):
             config = uvicorn.Config(
                 make_app(site),
                 host=host,
@@ -86,12 +90,34 @@ def serve(
 
 
 def work(settings: Settings, *, show: Callable[[str], None], ready: str) -> None:
-    """Grades the attempts of a queue of a server's database until a signal ends it."""
-    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with hold_lock(settings.data / "lock", functools.partial(_refuse, settings)):
-        migrate(open_database(settings.database))
-        show(ready.format(exercises=len(find_lessons(settings.course))))
-        _keep_dispatching(settings, threading.Event())
+    """Grades the attempts of a queue of a server's database until a signal ends it. UsageError if
+    its verdicts could differ from the server's."""
+    engine, lessons = open_database(settings.database), find_lessons(settings.course)
+    migrate(engine)
+    if settings.queue is Queue.SERVER:
+        settings = follow_server(settings, engine, lessons)
+    show(ready.format(exercises=len(lessons)))
+    _keep_dispatching(settings, threading.Event())
+
+
+def describe_grading(lessons: Mapping[str, Lesson]) -> dict[str, str]:
+    """Digests of all files that verdicts depend on, by exercise, and of the grader."""
+    return {"the grader": grader_identity(), **{each.id: each.digest for each in lessons.values()}}
+
+
+def follow_server(settings: Settings, engine: Engine, lessons: Mapping[str, Lesson]) -> Settings:
+    """The settings with the device of the server, whose workers this worker joins."""
+    if engine.dialect.name == "sqlite":
+        raise UsageError("with SQLite the server's own workers grade", "Use PostgreSQL.")
+    with engine.connect() as connection:  # without a commit: no empty note is kept
+        device, model, described = json.loads(read_note(connection, GRADING, lambda: "[0, 0, {}]"))
+    different = {*describe_grading(lessons).items()} ^ {*described.items()}
+    if names := sorted({name for name, _ in different}):
+        raise UsageError(
+            f"different from the server, or missing: {', '.join(names)}",
+            "Start `grade serve` first, and workers with the same exercises and grader.",
+        )
+    return replace(settings, device=device, model=model)
 
 
 def _refuse(settings: Settings) -> None:
@@ -101,21 +127,23 @@ def _refuse(settings: Settings) -> None:
 
 
 @contextlib.contextmanager
-def _beside(work: Callable[[T, threading.Event], None], part: T) -> Iterator[None]:
-    """Works in a thread until the event."""
+def _beside(*keep: Callable[[threading.Event], None]) -> Iterator[None]:
+    """Works in threads until the event."""
     ended = threading.Event()
-    keeping = threading.Thread(target=work, args=(part, ended), daemon=True)
-    keeping.start()
+    threads = [threading.Thread(target=each, args=(ended,), daemon=True) for each in keep]
+    for each in threads:
+        each.start()
     try:
         yield
     finally:
         ended.set()
-        keeping.join()
+        for each in threads:
+            each.join()
 
 
 def _keep_dispatching(settings: Settings, ended: threading.Event) -> None:
-    while not ended.is_set():
-        child = Child(functools.partial(dispatch, settings))
+    while settings.workers and not ended.is_set():
+        child = Child(partial(dispatch, settings))
         try:
             while not (ended.wait(RESTART_SECONDS) or child.has_ended):
                 pass

@@ -6,14 +6,13 @@ The database has only hashes: Argon2 of a password, SHA-256 of a random token.
 from __future__ import annotations
 
 import hashlib
-import hmac
 import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from sqlalchemy import Connection, Select, delete, func, insert, select, update
+from sqlalchemy import Connection, Select, Table, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from grader.errors import UsageError
@@ -56,15 +55,15 @@ def add_person(
 def enter_member(
     connection: Connection, platform: Platform, member: Member, row: Mapping[str, str]
 ) -> int:
-    """The account of a platform's member, with its name and role; `row` is added to the row."""
+    """The account of a member of a course platform, new at the first time. The platform decides
+    name and role; `row` is added to the person's row."""
     login = f"lti-{digest(f'{platform.issuer} {member.subject}')[:20]}"
     role = Role.INSTRUCTOR if member.teaches else Role.STUDENT
     known = connection.execute(select(PEOPLE.c.id, PEOPLE.c.row).where(PEOPLE.c.login == login))
     if (found := known.first()) is None:
         return add_person(connection, member.name, login, role=role, row=row)
-    update_row(connection, found.id, {**json.loads(found.row), **row})
-    query = update(PEOPLE).where(PEOPLE.c.id == found.id)
-    connection.execute(query.values(name=member.name, role=role))
+    values = {"name": member.name, "role": role, "row": json.dumps(json.loads(found.row) | {**row})}
+    connection.execute(update(PEOPLE).where(PEOPLE.c.id == found.id).values(**values))
     return int(found.id)
 
 
@@ -104,20 +103,8 @@ def read_person(connection: Connection, person_id: int) -> Person | None:
 
 def invite(connection: Connection, person_id: int, now: float) -> str:
     """A new token for an invitation; the person's earlier tokens end."""
-    token = secrets.token_urlsafe(24)
     connection.execute(delete(INVITATIONS).where(INVITATIONS.c.person_id == person_id))
-    values = {"token": digest(token), "person_id": person_id, "expires_s": now + INVITATION_S}
-    connection.execute(insert(INVITATIONS).values(**values))
-    return token
-
-
-def find_invited(connection: Connection, token: str, now: float) -> Person | None:
-    """The person whom a token invites; None if it is unknown, used or too old."""
-    query = select(INVITATIONS.c.person_id).where(
-        INVITATIONS.c.token == digest(token), INVITATIONS.c.expires_s > now
-    )
-    person_id = connection.scalar(query)
-    return None if person_id is None else read_person(connection, person_id)
+    return _add_token(connection, INVITATIONS, person_id, now + INVITATION_S)
 
 
 def accept(connection: Connection, person: Person, password_hash: str) -> None:
@@ -160,14 +147,12 @@ def _failure_keys(login: str, address: str) -> dict[str, str]:
 def open_session(connection: Connection, person_id: int, now: float) -> str:
     """The cookie of a new session."""
     connection.execute(delete(SESSIONS).where(SESSIONS.c.expires_s < now))
-    token = secrets.token_urlsafe(32)
-    values = {"token": digest(token), "person_id": person_id, "expires_s": now + SESSION_S}
-    connection.execute(insert(SESSIONS).values(**values))
-    return token
+    return _add_token(connection, SESSIONS, person_id, now + SESSION_S)
 
 
 def add_guest(connection: Connection, address: str, now: float) -> str:
-    """The cookie of a new guest; removes old guests. UsageError if too many share the address."""
+    """The cookie of a new guest; removes guests whose sessions have ended. UsageError if too many
+    came from this address."""
     present = select(SESSIONS.c.person_id).where(SESSIONS.c.expires_s > now)
     ended = PEOPLE.c.id.not_in(present)
     connection.execute(delete(PEOPLE).where(PEOPLE.c.role == Role.GUEST, ended))
@@ -180,24 +165,9 @@ def add_guest(connection: Connection, address: str, now: float) -> str:
     return open_session(connection, guest, now)
 
 
-def find_session(connection: Connection, token: str, now: float) -> Person | None:
-    """The person of a cookie."""
-    query = (
-        select(PEOPLE)
-        .join(SESSIONS, SESSIONS.c.person_id == PEOPLE.c.id)
-        .where(SESSIONS.c.token == digest(token), SESSIONS.c.expires_s > now)
-    )
-    return next(iter(_read(connection, query)), None)
-
-
 def close_session(connection: Connection, token: str) -> None:
     """Ends a session."""
     connection.execute(delete(SESSIONS).where(SESSIONS.c.token == digest(token)))
-
-
-def make_form_token(secret: bytes, cookie: str) -> str:
-    """The token that a form of this session carries, against requests from other sites."""
-    return hmac.digest(secret, cookie.encode(), "sha256").hex()
 
 
 def digest(token: str) -> str:
@@ -208,6 +178,20 @@ def digest(token: str) -> str:
 def fold_login(login: str) -> str:
     """A login for comparison: without outer space, in lower case."""
     return login.strip().casefold()
+
+
+def _add_token(connection: Connection, table: Table, person_id: int, expires_s: float) -> str:
+    token = secrets.token_urlsafe(32)
+    values = {"token": digest(token), "person_id": person_id, "expires_s": expires_s}
+    connection.execute(insert(table).values(**values))
+    return token
+
+
+def find_person(connection: Connection, table: Table, token: str, now: float) -> Person | None:
+    """The person of a token in INVITATIONS or SESSIONS; None if it is unknown, used or too old."""
+    query = select(PEOPLE).join(table, table.c.person_id == PEOPLE.c.id)
+    known = query.where(table.c.token == digest(token), table.c.expires_s > now)
+    return next(iter(_read(connection, known)), None)
 
 
 def _read(connection: Connection, query: Select[Any]) -> list[Person]:

@@ -6,15 +6,14 @@ gradings start in the order of their turns. So fifty attempts of a student wait 
 another student's attempt starts after at most one of them.
 
 A worker holds a grading for the time of a lease, and renews it. If a worker ends, its lease runs
-out, and another worker takes the grading.
+out, and another worker takes the grading. Leases are in Unix seconds: processes share them.
 """
 
 from __future__ import annotations
 
-import time
 import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from sqlalchemy import ColumnElement, Connection, and_, func, or_, select, update
 
@@ -35,50 +34,55 @@ MOST_WAITING = 100
 
 
 def add_grading(
-    connection: Connection, owner: tuple[int, int], now: float, *, what_if: bool, queue: Queue
+    connection: Connection,
+    owner: tuple[int, int],
+    now: float,
+    *,
+    what_if: bool = False,
+    queue: Queue = Queue.SERVER,
+    charged: bool = False,
 ) -> int:
     """Puts a grading at the end of the person's turns in a queue; returns its id. `owner`: the ids
-    of attempt and person."""
+    of attempt and person; `what_if`: it tries fixes too; `charged`: to the GPU quota."""
     attempt_id, person_id = owner
     turns = select(func.max(GRADINGS.c.turn)).where(GRADINGS.c.queue == queue)
     started = connection.scalar(turns.where(GRADINGS.c.state != State.WAITING))
     last = connection.scalar(turns.where(GRADINGS.c.person_id == person_id))
     turn = max(started or 0, 0 if last is None else last + 1)
     own = {"attempt_id": attempt_id, "person_id": person_id, "what_if": what_if, "queue": queue}
+    own["charged"] = charged
     place = {"state": State.WAITING, "turn": turn, "tries": 0, "queued_s": now}
     return add_row(connection, GRADINGS, **own, **place, stage="", message="")
 
 
 def count_waiting(connection: Connection, person_id: int) -> int:
     """The person's gradings without a verdict."""
-    own = (GRADINGS.c.person_id == person_id, GRADINGS.c.state != State.DONE)
-    return connection.scalar(select(func.count()).where(*own)) or 0
+    return _count(connection, GRADINGS.c.person_id == person_id, GRADINGS.c.state != State.DONE)
 
 
 def count_on_gpu(connection: Connection, person_id: int, now: float) -> int:
-    """The person's gradings on a GPU in the last 24 hours, without faults of the machine."""
-    own = (GRADINGS.c.person_id == person_id, GRADINGS.c.queue == Queue.GPU)
+    """The gradings on a GPU that the person asked for in the last 24 hours, without faults of the
+    machine."""
+    own = (GRADINGS.c.person_id == person_id, GRADINGS.c.charged)
     recent = (GRADINGS.c.queued_s > now - DAY_S, GRADINGS.c.status.is_distinct_from(FAULT))
-    return connection.scalar(select(func.count()).where(*own, *recent)) or 0
+    return _count(connection, *own, *recent)
+
+
+def _count(connection: Connection, *conditions: ColumnElement[bool]) -> int:
+    return connection.scalar(select(func.count()).where(*conditions)) or 0
 
 
 def has_work(connection: Connection, now: float, queue: Queue = Queue.SERVER) -> bool:
-    """Whether a grading can be taken."""
-    return (
-        connection.scalar(select(GRADINGS.c.id).where(*_is_free(now, queue)).limit(1)) is not None
-    )
+    """Whether a grading can be taken. A question takes no lock, unlike `take`."""
+    query = select(GRADINGS.c.id).where(*_is_free(now, queue)).limit(1)
+    return connection.scalar(query) is not None
 
 
 def take(connection: Connection, now: float, queue: Queue = Queue.SERVER) -> Work | None:
     """Takes the next grading: a waiting grading, or a grading whose worker has ended."""
-    query = (
-        select(GRADINGS.c.id)
-        .where(*_is_free(now, queue))
-        .order_by(GRADINGS.c.turn, GRADINGS.c.id)
-        .limit(1)
-        .with_for_update(skip_locked=True)
-    )
-    grading_id = connection.scalar(query)
+    free = select(GRADINGS.c.id).where(*_is_free(now, queue))
+    first = free.order_by(GRADINGS.c.turn, GRADINGS.c.id).limit(1).with_for_update(skip_locked=True)
+    grading_id = connection.scalar(first)
     if grading_id is None:
         return None
     taken = {"state": State.RUNNING, "lease_s": now + LEASE_S, "started_s": now, "stage": ""}
@@ -86,10 +90,7 @@ def take(connection: Connection, now: float, queue: Queue = Queue.SERVER) -> Wor
     connection.execute(own.values(**taken, tries=GRADINGS.c.tries + 1))
     fields = (ATTEMPTS.c.exercise, ATTEMPTS.c.source, ATTEMPTS.c.sha256, GRADINGS.c.tries)
     joined = select(*fields).join(GRADINGS, GRADINGS.c.attempt_id == ATTEMPTS.c.id)
-    exercise, source, sha256, tries = connection.execute(
-        joined.where(GRADINGS.c.id == grading_id)
-    ).one()
-    return Work(grading_id, exercise, source, sha256, tries)
+    return Work(grading_id, *connection.execute(joined.where(GRADINGS.c.id == grading_id)).one())
 
 
 def _is_free(now: float, queue: Queue) -> tuple[ColumnElement[bool], ...]:
@@ -102,12 +103,17 @@ def tries_fixes(connection: Connection, grading_id: int) -> bool:
     return bool(connection.scalar(select(GRADINGS.c.what_if).where(GRADINGS.c.id == grading_id)))
 
 
-def renew(connection: Connection, grading_ids: Sequence[int], now: float) -> None:
+def _held(work: Work) -> tuple[ColumnElement[bool], ...]:
+    """Of the grading, if its worker still has it: each taking counts a try."""
+    own = (GRADINGS.c.id == work.grading_id, GRADINGS.c.tries == work.tries)
+    return *own, GRADINGS.c.state == State.RUNNING
+
+
+def renew(connection: Connection, running: Iterable[Work], now: float) -> None:
     """Extends the leases of running gradings."""
-    query = update(GRADINGS).where(
-        GRADINGS.c.id.in_(grading_ids), GRADINGS.c.state == State.RUNNING
-    )
-    connection.execute(query.values(lease_s=now + LEASE_S))
+    for work in running:
+        query = update(GRADINGS).where(*_held(work))
+        connection.execute(query.values(lease_s=now + LEASE_S))
 
 
 def release_all(connection: Connection, queue: Queue) -> None:
@@ -117,9 +123,9 @@ def release_all(connection: Connection, queue: Queue) -> None:
     connection.execute(query.values(**_FREE, tries=GRADINGS.c.tries - 1))
 
 
-def put_back(connection: Connection, grading_id: int) -> None:
+def put_back(connection: Connection, work: Work) -> None:
     """Returns a grading to its place in the queue."""
-    connection.execute(update(GRADINGS).where(GRADINGS.c.id == grading_id).values(**_FREE))
+    connection.execute(update(GRADINGS).where(*_held(work)).values(**_FREE))
 
 
 def keep_stage(connection: Connection, grading_id: int, stage: str) -> None:
@@ -130,32 +136,33 @@ def keep_stage(connection: Connection, grading_id: int, stage: str) -> None:
 
 def finish(connection: Connection, work: Work, verdict: Verdict, now: float) -> None:
     """Keeps a verdict, unless the lease was lost and another worker has it."""
-    query = update(GRADINGS).where(
-        GRADINGS.c.id == work.grading_id,
-        GRADINGS.c.state == State.RUNNING,
-        GRADINGS.c.tries == work.tries,
-    )
-    packed = {name: pack(getattr(verdict, name)) for name in ("score", "shown", "page")}
-    done = {"state": State.DONE, "lease_s": None, "stage": "", "ended_s": now}
-    connection.execute(query.values(**{**vars(verdict), **packed, **done}))
+    values = {**vars(verdict), "state": State.DONE, "lease_s": None, "stage": "", "ended_s": now}
+    for name in ("score", "shown", "page"):
+        text = values[name]
+        values[name] = text and zlib.compress(text.encode("utf-8", "replace"))
+    connection.execute(update(GRADINGS).where(*_held(work)).values(**values))
 
 
-def read_places(connection: Connection, workers: int) -> dict[int, Place]:
-    """The places of all waiting and running gradings by id, each in its queue. The number of
-    workers with a GPU is unknown, and so is the waiting time for them."""
+def read_places(connection: Connection) -> dict[int, Place]:
+    """The places of all waiting and running gradings by id, each in its queue. The workers of other
+    machines are unknown: the running gradings are their number while others wait. No time is
+    expected of a GPU, because the recent gradings were on another device."""
     query = (
         select(GRADINGS.c.id, GRADINGS.c.state, GRADINGS.c.stage, GRADINGS.c.queue)
         .where(GRADINGS.c.state != State.DONE)
         .order_by(GRADINGS.c.state, GRADINGS.c.turn, GRADINGS.c.id)  # "running" before "waiting"
     )
     rows = connection.execute(query).all()
-    seconds = mean_seconds(connection) if rows else None
+    took = (GRADINGS.c.ended_s - GRADINGS.c.started_s).label("took")
+    ended = select(took).where(GRADINGS.c.state == State.DONE).order_by(GRADINGS.c.id.desc())
+    seconds = connection.scalar(select(func.avg(ended.limit(RECENT).subquery().c.took)))
     places, before = {}, Counter[Queue]()
+    workers = sum(row.state is State.RUNNING and row.queue is Queue.SERVER for row in rows)
     for grading_id, state, stage, queue in rows:
         ahead = before[queue]
         before[queue] += 1
         known = seconds is not None and queue is Queue.SERVER
-        wait_s = (ahead // workers + 1) * seconds if known and seconds else None
+        wait_s = (ahead // max(1, workers) + 1) * seconds if known and seconds else None
         waiting = Place(State.WAITING, ahead, wait_s)
         places[grading_id] = Place(state, stage=stage) if state is State.RUNNING else waiting
     return places
@@ -166,23 +173,3 @@ def read_version(connection: Connection) -> str:
     counted = select(GRADINGS.c.state, func.count(), func.max(GRADINGS.c.id))
     rows = connection.execute(counted.group_by(GRADINGS.c.state).order_by(GRADINGS.c.state))
     return "-".join(f"{state[0]}{count}.{last}" for state, count, last in rows)
-
-
-def mean_seconds(connection: Connection) -> float | None:
-    """The mean time of the recent gradings; None before the first."""
-    took = (GRADINGS.c.ended_s - GRADINGS.c.started_s).label("took")
-    recent = select(took).where(GRADINGS.c.state == State.DONE).order_by(GRADINGS.c.id.desc())
-    return connection.scalar(select(func.avg(recent.limit(RECENT).subquery().c.took)))
-
-
-def pack(text: str | None) -> bytes | None:
-    return None if text is None else zlib.compress(text.encode("utf-8", "replace"), 6)
-
-
-def unpack(packed: bytes | None) -> str | None:
-    return None if packed is None else zlib.decompress(packed).decode()
-
-
-def wall_clock() -> float:
-    """Unix seconds: leases and deadlines are shared by processes and survive restarts."""
-    return time.time()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 
 from grader.lti import Platform
@@ -34,7 +35,7 @@ class State(StrEnum):
 
 
 class Queue(StrEnum):
-    """The workers of a grading: the server's, or those of `grade worker`."""
+    """The workers of a grading: on the server's device, or on a GPU."""
 
     SERVER = "server"
     GPU = "gpu"
@@ -63,7 +64,8 @@ class Settings:
 
 @dataclass(frozen=True)
 class Person:
-    """An account. `row`: of the roster, for the exports. `is_active`: there is a password."""
+    """An account. `row`: the person's row of the roster by heading, for the exports, and the names
+    of a platform (returns.py). `is_active`: the person has a password."""
 
     id: int
     name: str
@@ -117,10 +119,16 @@ class Attempt:
     def is_done(self) -> bool:
         return self.state is State.DONE
 
+    @property
+    def known_points(self) -> float:
+        """For comparison: an attempt without points comes last."""
+        return -1.0 if self.points is None else self.points
+
 
 @dataclass(frozen=True)
 class Place:
-    """The progress of a grading: the number before it, an estimate, and the running step."""
+    """The progress of a grading. `ahead`: gradings before it in its queue, also the running ones;
+    `wait_s`: an estimate of the time until its verdict; `stage`: the running step."""
 
     state: State
     ahead: int = 0
@@ -152,9 +160,42 @@ class Comment:
 
 @dataclass(frozen=True)
 class Override:
-    """An instructor's decision on points; None: the grader's points count again."""
+    """An instructor's decision on the points of a student's exercise; `points` is None where the
+    grader's points count again."""
 
+    person_id: int
+    exercise: str
     points: float | None
     reason: str
     author: str
     created_s: float
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A student's attempts at an exercise by age, and the decisions of instructors, the newest
+    last."""
+
+    rules: Assignment
+    attempts: Sequence[Attempt] = ()
+    decisions: Sequence[Override] = ()
+
+    @cached_property
+    def counting(self) -> Attempt | None:
+        """The submission that counts: the last, or the earliest of those with the most points."""
+        submitted = [each for each in self.attempts if each.submitted_s is not None]
+        submitted.sort(key=lambda each: each.submitted_s or 0.0)
+        if self.rules.counting is Counting.LAST:
+            return submitted[-1] if submitted else None
+        return max(submitted, key=lambda each: each.known_points, default=None)
+
+    @property
+    def best(self) -> float | None:
+        """The most points of an attempt, submitted or not."""
+        return max((each.points for each in self.attempts if each.points is not None), default=None)
+
+    @property
+    def override(self) -> Override | None:
+        """The decision that holds, if the last one sets points."""
+        last = self.decisions[-1] if self.decisions else None
+        return last if last is not None and last.points is not None else None

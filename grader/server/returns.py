@@ -51,7 +51,8 @@ def keep_returning(site: Site, ended: threading.Event) -> None:
 
 
 def return_points(site: Site, sent: Sent) -> None:
-    """Sends the points that differ from `sent`. A refused score is sent again in the next round."""
+    """Sends the points that differ from `sent`. A refused score, and all points of a platform that
+    does not answer, are sent again in the next round."""
     with site.engine.begin() as connection:
         key = read_key(connection)
     with site.reading() as connection:
@@ -79,14 +80,12 @@ def _logging(*kinds: type[Exception]) -> Iterator[None]:
 def _list_changed(
     connection: Connection, site: Site, sent: Sent
 ) -> Iterator[tuple[str, tuple[int, str], object, str, dict[str, Any]]]:
-    own = attempts.by_student(attempts.read_attempts(connection))
-    overrides = attempts.read_overrides(connection)
-    rules = attempts.read_all_rules(connection, site.lessons)
+    find = attempts.read_standings(connection, [*site.lessons])
     for person in people.read_people(connection):
         for exercise in (name for name in site.lessons if f"{COLUMN}{name}" in person.row):
             place = (person.id, exercise)
-            counting = attempts.choose_counting(own.get(place, []), rules[exercise])
-            decided = attempts.choose_override(overrides.get(place, []))
+            standing = find(*place)
+            counting, decided = standing.counting, standing.override
             mark = (decided, counting and (counting.id, counting.grading_id, counting.verdict_id))
             if mark != sent.get(place, (None, None)):
                 full = site.lessons[exercise].full

@@ -82,6 +82,7 @@ GRADINGS = _numbered(
     Column("state", _choice(State), nullable=False),
     Column("what_if", sa.Boolean, nullable=False, server_default=sa.false()),  # it tries fixes too
     Column("queue", _choice(Queue), nullable=False, server_default=Queue.SERVER.value),
+    Column("charged", sa.Boolean, nullable=False, server_default=sa.false()),  # to the GPU quota
     Column("turn", Integer, nullable=False),  # gradings start in the order of (turn, id): queue.py
     Column("tries", Integer, nullable=False),
     Column("lease_s", Float),  # until then a worker has it

@@ -45,10 +45,10 @@ def test_each_run_line_is_a_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("--size n=1000", "--sizes n=1000", r"scale.cu:2: unrecognized arguments: --sizes n=1000"),
+        ("--size n=1000", "--sizes n=1000", r"scale.cu:2: .*'--sizes' is no option"),
         ("n=1000", "n=1000 --check", r"scale.cu:2: --check does not describe a run"),
         ("n=1000", "n", r"scale.cu:2: --size n: there is no NAME="),
-        ("n=1000", "'n=1000", r"scale.cu:2: No closing quotation"),
+        ("n=1000", "'n=1000", r"scale.cu:2: .*No closing quotation"),
         ("n=1000 --input x=normal", "n=2000 --input x=permutation", r"scale.cu:2: .* twice"),
         ("run:", "runs:", r"scale.cu: there is no run line"),
     ],

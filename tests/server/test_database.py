@@ -31,13 +31,13 @@ def test_a_database_has_the_newest_tables_and_version(site: Site) -> None:
     with site.engine.connect() as connection:
         context = MigrationContext.configure(connection)
         assert compare_metadata(context, METADATA) == []
-        assert context.get_current_revision() == "v0003"
+        assert context.get_current_revision() == "v0004"
 
 
 def test_an_earlier_database_gets_the_new_columns_and_keeps_its_rows(site: Site) -> None:
     enter(site, "ada@example.org").grade("x")
     with site.engine.begin() as connection:
-        for column in ("what_if", "queue"):
+        for column in ("what_if", "queue", "charged"):
             connection.execute(text(f"ALTER TABLE gradings DROP COLUMN {column}"))
         connection.execute(text("UPDATE alembic_version SET version_num = 'v0001'"))
     migrate(site.engine)
@@ -45,6 +45,13 @@ def test_an_earlier_database_gets_the_new_columns_and_keeps_its_rows(site: Site)
         assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
         assert connection.scalars(select(GRADINGS.c.what_if)).all() == [False]
         assert connection.scalars(select(GRADINGS.c.queue)).all() == [Queue.SERVER]
+    with site.engine.begin() as connection:
+        connection.execute(text("UPDATE gradings SET queue = 'gpu'"))
+        connection.execute(text("ALTER TABLE gradings DROP COLUMN charged"))
+        connection.execute(text("UPDATE alembic_version SET version_num = 'v0003'"))
+    migrate(site.engine)
+    with site.engine.connect() as connection:
+        assert connection.scalars(select(GRADINGS.c.charged)).all() == [True]
 
 
 def test_a_secret_is_drawn_once(site: Site) -> None:

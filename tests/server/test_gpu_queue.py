@@ -10,7 +10,6 @@ import sys
 import time
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from sqlalchemy import update
@@ -61,7 +60,7 @@ def test_a_gpu_has_its_own_queue(gpu_site: Site) -> None:
     assert "earlier verdict" in ada.client.get(f"/attempts/{first}.json").json()["html"]
     bob.grade("y")
     with gpu_site.reading() as connection:
-        places = queue.read_places(connection, 1)
+        places = queue.read_places(connection)
         assert [place.ahead for place in places.values()] == [0, 0]
         assert queue.has_work(connection, time.time(), Queue.GPU)
     assert finish_all(gpu_site, lambda _: worth(10)) == [bob.person_id]
@@ -116,11 +115,35 @@ def test_an_instructor_grades_again_on_the_same_device(gpu_site: Site) -> None:
     finish_all(gpu_site, lambda _: worth(60))
     send(ada, attempt)
     finish_gpu(gpu_site, 80)
+    assert "1 of 2 left" in ada.client.get(f"/attempts/{attempt}.json").json()["html"]
     teacher.post(f"/attempts/{attempt}/again")
     assert (read(gpu_site, attempt).queue, read(gpu_site, attempt).state) == (
         Queue.GPU,
         State.WAITING,
     )
+    finish_gpu(gpu_site, 80)
+    assert "1 of 2 left" in ada.client.get(f"/attempts/{attempt}.json").json()["html"]
+
+
+def test_fixes_on_a_gpu_count(gpu_site: Site) -> None:
+    lesson = replace(gpu_site.lessons["vector_add"], may_try_fixes=True)
+    gpu_site = Site(**{**vars(gpu_site), "lessons": {"vector_add": lesson}})
+    ada, teacher = enter(gpu_site, "a@x.org"), enter(gpu_site, "t@x.org", Role.INSTRUCTOR)
+    attempt = ada.grade("x")
+    finish_all(gpu_site, lambda _: worth(60))
+    send(ada, attempt)
+    finish_gpu(gpu_site, 80)
+
+    def try_fixes(visitor: Visitor) -> int:
+        form = {"form_token": visitor.token()}
+        answer = visitor.client.post(f"/attempts/{attempt}/what-if", json=form, headers=JSON)
+        return answer.status_code
+
+    assert [try_fixes(ada), try_fixes(ada)] == [200, 400]  # it waits
+    finish_gpu(gpu_site, 80)
+    assert try_fixes(ada) == 400  # the quota is used
+    assert try_fixes(teacher) == 200
+    finish_gpu(gpu_site, 80)
 
 
 def test_only_the_owner_sends_an_attempt(gpu_site: Site, site: Site) -> None:
@@ -166,7 +189,7 @@ def test_a_new_worker_leaves_the_gradings_of_the_server(gpu_site: Site) -> None:
     assert read(gpu_site, attempt).state is State.WAITING
 
 
-def test_the_command_grades_until_a_signal(gpu_site: Site, tmp_path: Path) -> None:
+def test_the_command_grades_until_a_signal(gpu_site: Site) -> None:
     ada = enter(gpu_site, "ada@example.org")
     attempt = ada.grade(gpu_site.lessons["vector_add"].starter)
     finish_all(gpu_site, lambda _: worth(60))
@@ -174,9 +197,7 @@ def test_the_command_grades_until_a_signal(gpu_site: Site, tmp_path: Path) -> No
     settings = gpu_site.settings
     command = [sys.executable, "-m", "grader", "worker", "--device", "emulated:a100"]
     command += ["--database", settings.database, "--course", str(settings.course)]
-    with subprocess.Popen(
-        [*command, "--data", str(tmp_path / "worker")], stdout=subprocess.PIPE, text=True
-    ) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert "takes the attempts for the GPU" in process.stdout.readline()
         until = time.monotonic() + 240

@@ -28,6 +28,21 @@ pytestmark = pytest.mark.browser
 
 LOOKS = [(1400, "light"), (1400, "dark"), (400, "light"), (400, "dark")]
 VERDICT_MS = 120_000
+LECTURE = """// run: --input x=normal:256 --output sum=float32:1 --check
+// launch: sum_up<<<1, 256>>>(sum, x)
+
+__global__ void sum_up(float *sum, const float *x)
+{
+    __shared__ float part[256];
+    part[threadIdx.x] = x[threadIdx.x];
+    for (int step = 128; step > 0; step /= 2)  // a barrier is missing
+        if (threadIdx.x < step)
+            part[threadIdx.x] += part[threadIdx.x + step];
+    if (threadIdx.x == 0)
+        *sum = part[0];
+}
+"""
+"""An instructor shows a race."""
 WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
@@ -92,8 +107,9 @@ def choose_password(page: Page, link: str) -> None:
     page.get_by_role("button", name="Start").click()
 
 
-def check_looks(course: Course, page: Page, name: str) -> None:
-    """The page in all looks: axe finds nothing, and it is not wider than the window."""
+def check_looks(course: Course, page: Page, name: str, *, top: str = "body") -> None:
+    """The page in all looks: axe finds nothing, and it is not wider than the window. Pictures start
+    at the element `top`."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     page.eval_on_selector_all(
         "details:not(.report)", "all => all.forEach(each => { each.open = true; })"
@@ -101,6 +117,7 @@ def check_looks(course: Course, page: Page, name: str) -> None:
     for width, scheme in LOOKS:
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.locator(top).evaluate("each => each.scrollIntoView()")
         if folder := os.environ.get("PICTURES"):
             page.screenshot(path=Path(folder) / f"{name}-{width}-{scheme}.png")
         assert page.evaluate(WIDE) <= 0, (name, width)
@@ -189,6 +206,12 @@ def test_a_course_from_the_invitation_to_the_export(course: Course) -> None:
     teacher.get_by_role("button", name="Set the points").click()
     teacher.get_by_text("99 of 100 points").first.wait_for()
 
+    teacher.goto(f"{course.url}/exercises/any-kernel")
+    grade(teacher, LECTURE, button="Run")
+    assert "mistakes found" in teacher.locator(".verdict").inner_text()
+    assert "race on part" in teacher.locator("#result").inner_text()
+    check_looks(course, teacher, "lecture")
+
     ada.reload()
     ada.get_by_text("Well padded.").first.wait_for()
     assert ada.get_by_role("button", name="Submit", exact=True).is_disabled()
@@ -212,6 +235,7 @@ def test_a_guest_runs_kernels_and_programs_and_shares_them(course: Course) -> No
     assert "Graded: ran" in guest.locator("#progress").inner_text()
     assert "global_load_sectors" in guest.locator("#result").inner_text()
     check_looks(course, guest, "any-kernel")
+    check_looks(course, guest, "any-kernel-result", top="#progress")
     guest.locator(".report summary").click()
     report = guest.frame_locator("iframe")
     assert report.get_by_role("heading", name="Counters").is_visible()

@@ -303,11 +303,11 @@ def test_points_of_an_instructor_replace_those_of_the_grader(site: Site, school:
     finish_all(site, lambda _: worth(55))
     with site.engine.begin() as connection:
         (person,) = people.read_people(connection)
-        add_override(connection, person.id, "vector_add", Override(70, "why", "tim", 1.0))
+        add_override(connection, Override(person.id, "vector_add", 70, "why", "tim", 1.0))
     return_points(site, sent := {})
     assert [score["scoreGiven"] for _, score in school.scores] == [70]
     with site.engine.begin() as connection:
-        add_override(connection, person.id, "vector_add", Override(None, "why", "tim", 2.0))
+        add_override(connection, Override(person.id, "vector_add", None, "why", "tim", 2.0))
     return_points(site, sent)
     assert [score["scoreGiven"] for _, score in school.scores] == [70, 55]
 

@@ -77,16 +77,20 @@ def test_a_lost_worker_s_grading_is_taken_again_and_its_late_verdict_is_ignored(
     assert first is not None
     assert take(site, now + queue.LEASE_S / 2) is None
     with site.engine.begin() as connection:
-        queue.renew(connection, [first.grading_id], now + queue.LEASE_S / 2)
+        queue.renew(connection, [first], now + queue.LEASE_S / 2)
     assert take(site, now + queue.LEASE_S + 1) is None
     second = take(site, now + 2 * queue.LEASE_S)
     assert second is not None
     assert (second.grading_id, second.tries) == (first.grading_id, 2)
     with site.engine.begin() as connection:
         queue.finish(connection, first, worth(1), now)
+        queue.put_back(connection, first)
+        queue.renew(connection, [first], now + queue.DAY_S)
         attempt = read_attempt(connection, 1)
         assert attempt is not None
         assert attempt.state is State.RUNNING
+        assert not queue.has_work(connection, now + 2 * queue.LEASE_S)
+        assert queue.has_work(connection, now + 4 * queue.LEASE_S)
         queue.finish(connection, second, worth(2), now)
         assert [each.points for each in read_attempts(connection)] == [2]
 
@@ -103,7 +107,7 @@ def test_a_student_sees_the_place_and_the_time(site: Site) -> None:
     with site.engine.begin() as connection:
         queue.keep_stage(connection, running.grading_id, "checking cases (2 of 9)")
     with site.reading() as connection:
-        places = queue.read_places(connection, workers=1)
+        places = queue.read_places(connection)
     texts = [_describe(place)["text"] for place in places.values()]
     assert texts == [
         "Grading: checking cases (2 of 9)",

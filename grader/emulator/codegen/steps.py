@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import platform
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
@@ -75,13 +76,14 @@ def compile_steps(shape: Decoded, converged: str, diverged: str) -> StepCode:
 
 
 def target_machine() -> binding.TargetMachine:
-    """This processor, without `vzeroupper`: the runtime, which calls the steps, clears the upper
-    halves of vector registers at the end."""
+    """This processor, on x86 without `vzeroupper`: the runtime, which calls the steps, clears the
+    upper halves of vector registers at the end."""
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
+    less = ",-vzeroupper" if platform.machine() == "x86_64" else ""
     return binding.Target.from_default_triple().create_target_machine(
         cpu=binding.get_host_cpu_name(),
-        features=f"{binding.get_host_cpu_features().flatten()},-vzeroupper",
+        features=f"{binding.get_host_cpu_features().flatten()}{less}",
         opt=LEVEL,
         jit=True,
     )

@@ -6,6 +6,7 @@ import secrets
 from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -128,18 +129,18 @@ async def show_error(request: Request, error: Exception) -> Response:
 
 
 def add_headers(app: ASGIApp) -> ASGIApp:
-    """Adds the headers of security to every answer, and draws the nonce of the style sheet."""
+    """Adds the headers of security that an answer does not have, and draws the nonce of the
+    editor's style sheet."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         scope["nonce"] = nonce = secrets.token_urlsafe(12)
-        headers = {**HEADERS, "content-security-policy": make_policy(nonce)}
-        pairs = [(name.encode(), value.encode()) for name, value in headers.items()]
+        own = {**HEADERS, "content-security-policy": make_policy(nonce)}
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                given = {name.lower() for name, _ in message["headers"]}
-                own = [pair for pair in pairs if pair[0] not in given]
-                message["headers"] = [*message["headers"], *own]
+                headers = MutableHeaders(scope=message)
+                for name, value in own.items():
+                    headers.setdefault(name, value)
             await send(message)
 
         await app(scope, receive, send_with_headers)

@@ -53,7 +53,7 @@ class Board:
 
     def _read(self) -> Mapping[int, Place]:
         with self.site.reading() as connection:
-            return queue.read_places(connection, self.site.settings.workers)
+            return queue.read_places(connection)
 
 
 async def stream_attempt(request: Request) -> Response:

@@ -20,7 +20,7 @@ MOST_OF_GUEST, MOST_OF_GUESTS = 2, 40
 
 
 def start(visit: Visit) -> Response:
-    """The page on which guests begin. Its form makes a guest."""
+    """The page on which guests begin. Its form makes a guest, who is removed after the session."""
     if not visit.site.settings.playground:
         missing()
     if not visit.form or visit.person is not None:
@@ -66,7 +66,7 @@ def show_shared_report(visit: Visit) -> Response:
 
 def _find_shared(visit: Visit, connection: Connection) -> Attempt:
     """The attempt of a link that has not ended."""
-    attempt = attempts.read_attempt(connection, visit.number("attempt"))
+    attempt = attempts.read_attempt(connection, visit.path["attempt"])
     address = share(visit.site, attempt) if attempt else "/"
     given = visit.path["token"].encode("utf-8", "replace")
     if attempt is None or not hmac.compare_digest(address[-64:].encode(), given):

@@ -8,6 +8,7 @@ from grader.errors import UsageError
 from grader.plumbing import passwords
 from grader.server import people
 from grader.server.records import Person
+from grader.server.tables import INVITATIONS
 from grader.server.web.visits import COOKIE, Visit, begin_session, redirect, refuse, show
 
 
@@ -15,7 +16,7 @@ def show_sign_in(visit: Visit) -> Response:
     """The form of the sign-in."""
     if visit.person is not None:
         return redirect("/exercises")
-    return show(visit, "sign_in.html", problem="", login="", next=_next(visit))
+    return _show_sign_in(visit)
 
 
 def sign_in(visit: Visit) -> Response:
@@ -27,7 +28,7 @@ def sign_in(visit: Visit) -> Response:
     if wait_s is not None:
         minutes = max(1, round(wait_s / 60))
         problem = f"Too many failed sign-ins. Try again in {minutes} min."
-        return _refuse(visit, problem, login, 429)
+        return _show_sign_in(visit, problem, login, 429)
     matches = passwords.fits(password[: passwords.MOST_LETTERS + 1], known and known[1])
     with visit.site.engine.begin() as connection:
         if not matches or known is None:
@@ -36,7 +37,7 @@ def sign_in(visit: Visit) -> Response:
             token = people.open_session(connection, known[0], visit.now)
             return begin_session(visit, token, _next(visit))
     problem = "The login or the password is wrong. Your instructor can send you a new link."
-    return _refuse(visit, problem, login, 401)
+    return _show_sign_in(visit, problem, login, 401)
 
 
 def sign_out(visit: Visit) -> Response:
@@ -67,7 +68,7 @@ def accept_invitation(visit: Visit) -> Response:
         problem = f"{str(error).capitalize()}. {error.advice}"
         return _show_invitation(visit, invited, problem)
     with visit.site.engine.begin() as connection:
-        current = people.find_invited(connection, visit.path["token"], visit.now)
+        current = people.find_person(connection, INVITATIONS, visit.path["token"], visit.now)
         if current is None:
             return _show_invitation(visit, None)
         people.accept(connection, current, hashed)
@@ -77,7 +78,7 @@ def accept_invitation(visit: Visit) -> Response:
 
 def _invited(visit: Visit) -> Person | None:
     with visit.site.reading() as connection:
-        return people.find_invited(connection, visit.path["token"], visit.now)
+        return people.find_person(connection, INVITATIONS, visit.path["token"], visit.now)
 
 
 def _show_invitation(visit: Visit, invited: Person | None, problem: str = "") -> Response:
@@ -88,7 +89,7 @@ def _show_invitation(visit: Visit, invited: Person | None, problem: str = "") ->
     return show(visit, "invitation.html", values, status=400 if problem else 200)
 
 
-def _refuse(visit: Visit, problem: str, login: str, status: int) -> Response:
+def _show_sign_in(visit: Visit, problem: str = "", login: str = "", status: int = 200) -> Response:
     values = {"problem": problem, "login": login, "next": _next(visit)}
     return show(visit, "sign_in.html", values, status=status)
 

@@ -5,19 +5,23 @@ from __future__ import annotations
 import hmac
 import json
 import secrets
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import NoReturn
+from functools import partial
+from typing import Any, NoReturn
 from urllib.parse import parse_qsl, quote
 
+from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from grader.errors import GraderError
-from grader.server import people, queue
+from grader.server import people
 from grader.server.records import Person
+from grader.server.tables import SESSIONS
 from grader.server.web.site import Site
 
 COOKIE = "grade_session"
@@ -42,7 +46,7 @@ class Visit:
     person: Person | None
     cookie: str
     state: str
-    path: Mapping[str, str]
+    path: Mapping[str, Any]
     query: Mapping[str, str]
     form: Mapping[str, str]
     address: str
@@ -58,15 +62,13 @@ class Visit:
 
     @property
     def form_token(self) -> str:
-        return people.make_form_token(self.site.form_secret, self.cookie)
-
-    def number(self, name: str) -> int:
-        """A number in the path."""
-        return int(self.path[name])
+        """The token that forms of this session carry, against requests from other sites."""
+        return hmac.digest(self.site.form_secret, self.cookie.encode(), "sha256").hex()
 
 
 Given = Mapping[str, object] | None
 Handler = Callable[[Visit], Response]
+Page = Callable[[Visit, Connection], Response]
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
@@ -119,32 +121,11 @@ def begin_session(visit: Visit, token: str, address: str) -> Response:
     return response
 
 
-def public(handler: Handler, *, own_forms: bool = True) -> Endpoint:
-    """A page for everybody. Forms of course platforms have tokens of their own."""
-    return _endpoint(handler, lambda _: True, own_forms=own_forms)
-
-
-def signed_in(handler: Handler) -> Endpoint:
-    """A page for people with an account."""
-    return _endpoint(handler, lambda visit: visit.person is not None)
-
-
-def teaching(handler: Handler) -> Endpoint:
-    """A page for instructors; for others it does not exist."""
-
-    def check(visit: Visit) -> bool:
-        if visit.person is not None and not visit.person.teaches:
-            missing()
-        return visit.person is not None
-
-    return _endpoint(handler, check)
-
-
 async def open_visit(request: Request) -> Visit:
     """The visit of a request, with its form."""
     site: Site = request.app.state.site
     cookie = request.cookies.get(COOKIE, "")
-    now = queue.wall_clock()
+    now = time.time()
     person = await run_in_threadpool(_find_person, site, cookie, now) if cookie else None
     form = await _read_form(request) if request.method == "POST" else {}
     return Visit(
@@ -152,7 +133,7 @@ async def open_visit(request: Request) -> Visit:
         person,
         cookie or secrets.token_urlsafe(32),
         request.cookies.get(STATE, ""),
-        {name: str(value) for name, value in request.path_params.items()},
+        request.path_params,
         dict(request.query_params),
         form,
         request.client.host if request.client else "",
@@ -164,7 +145,33 @@ async def open_visit(request: Request) -> Visit:
 
 def _find_person(site: Site, cookie: str, now: float) -> Person | None:
     with site.reading() as connection:
-        return people.find_session(connection, cookie, now)
+        return people.find_person(connection, SESSIONS, cookie, now)
+
+
+def public(handler: Handler, *, own_forms: bool = True) -> Endpoint:
+    """A page for everybody. Forms of course platforms have tokens of their own."""
+    return _endpoint(handler, lambda _: True, own_forms=own_forms)
+
+
+def signed_in(page: Page) -> Endpoint:
+    """A page for people with an account."""
+    return _endpoint(partial(_run, page), lambda visit: visit.person is not None)
+
+
+def teaching(page: Page) -> Endpoint:
+    """A page for instructors; for others it does not exist."""
+
+    def check(visit: Visit) -> bool:
+        return visit.person is not None and (visit.person.teaches or missing())
+
+    return _endpoint(partial(_run, page), check)
+
+
+def _run(page: Page, visit: Visit) -> Response:
+    """A page in a single transaction, which writes if a form was sent."""
+    site = visit.site
+    with site.engine.begin() if visit.form else site.reading() as connection:
+        return page(visit, connection)
 
 
 def _endpoint(
