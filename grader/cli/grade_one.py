@@ -147,7 +147,7 @@ def run_grade(options: argparse.Namespace) -> int:
     check_what_if(options)
     from grader.grading.tools import keep_tools_ready
 
-    with keep_tools_ready():
+    with keep_tools_ready(several=options.watch):
         if options.watch:
             return _watch(options, exercise)
         submission = Path(options.submission)

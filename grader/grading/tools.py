@@ -48,6 +48,7 @@ class _Kept:
     """The tools that a process keeps ready; a fork of it has none."""
 
     process: int
+    several: bool
     runs: dict[object, ReadyRun] = field(default_factory=dict)
 
 
@@ -55,11 +56,12 @@ _kept: _Kept | None = None
 
 
 @contextmanager
-def keep_tools_ready() -> Iterator[None]:
-    """Within, this process keeps its tools ready between compilations: a gain from the second
-    compilation on, see `toolchain.ready`."""
+def keep_tools_ready(*, several: bool = True) -> Iterator[None]:
+    """Within, this process keeps its tools ready, see `toolchain.ready`. For one compilation, only
+    nvdisasm becomes ready, while nvcc runs: a compiler that becomes ready takes longer than
+    nvcc."""
     global _kept
-    outer, own = _kept, _Kept(os.getpid())
+    outer, own = _kept, _Kept(os.getpid(), several)
     _kept = own
     try:
         yield
@@ -80,7 +82,8 @@ def find_toolchain(*, prefer_wheel: bool, cache: Path | None, isolated: bool = T
     nvdisasm = find_nvdisasm(os.environ, ask)
     run = tool_runner(nvcc, nvdisasm, isolated=isolated)
     if _kept is not None and _kept.process == os.getpid():
-        run = _kept.runs.setdefault((nvcc, nvdisasm, isolated), ReadyRun(run))
+        ready = ReadyRun(run, several=_kept.several)
+        run = _kept.runs.setdefault((nvcc, nvdisasm, isolated), ready)
     return Toolchain(nvcc, nvdisasm, cache, run, find_layer().value if isolated else NO_ISOLATION)
 
 

@@ -61,12 +61,9 @@ def compile_ready(compiler: Compiler, workspace: Workspace, cubin: str) -> Compl
 
 
 def translate_ready(compiler: Compiler, workspace: Workspace, ptx: str) -> Completed | None:
-    """Compiles as `nvcc -ptx` does; None where this is not possible or fails.
-
-    None for the first compilation of a process: nvcc is faster than a tool that becomes ready.
-    """
+    """Compiles as `nvcc -ptx` does; None where this is not possible or fails."""
     run = compiler.run
-    if not isinstance(run, ReadyRun) or run.has_not_seen((compiler.nvcc, compiler.arch)):
+    if not isinstance(run, ReadyRun) or not run.several:
         return None
     steps = _find_steps(compiler, workspace)
     if steps is None:

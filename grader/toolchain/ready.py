@@ -129,13 +129,14 @@ def _open_pipe(path: Path) -> int:
 
 
 class ReadyRun:
-    """Runs tools as `run` does, and keeps some of them ready. `close` ends them."""
+    """Runs tools as `run` does, and keeps some of them ready, the compiler only for `several`
+    compilations. `close` ends them."""
 
-    def __init__(self, run: RunTool) -> None:
+    def __init__(self, run: RunTool, *, several: bool) -> None:
         self._run = run
+        self.several = several
         self._tools: dict[Start, ReadyTool] = {}
         self._made: dict[Hashable, object] = {}
-        self._seen = set[Hashable]()
         self._lock = Lock()
 
     def __call__(
@@ -158,13 +159,6 @@ class ReadyRun:
             if tool is None:
                 tool = self._tools[start] = ReadyTool(start, self._run, replace(limits, stop=None))
             return tool
-
-    def has_not_seen(self, key: Hashable) -> bool:
-        """Whether this question is asked for the first time."""
-        with self._lock:
-            known = key in self._seen
-            self._seen.add(key)
-            return not known
 
     def once(self, key: Hashable, make: Callable[[], _T]) -> _T:
         """What `make` returned the first time for this key."""

@@ -71,9 +71,7 @@ def plain() -> Toolchain:
 @pytest.fixture(scope="module")
 def ready() -> Iterator[Toolchain]:
     with keep_tools_ready():
-        tools = find_toolchain(prefer_wheel=True, cache=None)
-        make(tools, make_submission(PLAIN))  # the first compilation is nvcc's own
-        yield tools
+        yield find_toolchain(prefer_wheel=True, cache=None)
 
 
 def make(tools: Toolchain, source: Submission, limits: ToolLimits | None = None) -> Any:  # noqa: ANN401 - Artifacts | NotCompiled
@@ -120,6 +118,13 @@ def test_mistakes_have_the_messages_of_nvcc(text: str, plain: Toolchain, ready: 
     assert made == make(plain, source)
 
 
+def test_a_single_compilation_is_nvcc_s_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(front_end, "_find_steps", pytest.fail)
+    with keep_tools_ready(several=False):
+        tools = find_toolchain(prefer_wheel=True, cache=None)
+        assert isinstance(make(tools, make_submission(PLAIN)), Artifacts)
+
+
 def test_threads_may_ask_at_the_same_time(plain: Toolchain, ready: Toolchain) -> None:
     each = [make_submission(f"__global__ void k(float *o) {{ o[{n}] = {n}; }}\n") for n in range(3)]
     with ThreadPoolExecutor(3) as pool:
@@ -159,7 +164,7 @@ def test_a_tool_that_does_not_start_is_not_asked(plain: Toolchain) -> None:
 
 
 def test_a_tool_that_ends_is_started_again(plain: Toolchain) -> None:
-    run = ReadyRun(plain.run)
+    run = ReadyRun(plain.run, several=True)
     start = Start(("/bin/sh", "-c", "read x < code; exec cat code"), (("code", "\n"),), "code", 9)
     first = run.tool(start, ToolLimits())
     assert first.ask(b"", ("stdout",), ToolLimits()) is None
@@ -172,8 +177,7 @@ def test_nothing_is_left(plain: Toolchain, monkeypatch: pytest.MonkeyPatch, tmp_
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with keep_tools_ready():
         tools = find_toolchain(prefer_wheel=True, cache=None)
-        for _ in range(2):
-            assert isinstance(make(tools, make_submission(PLAIN)), Artifacts)
+        assert isinstance(make(tools, make_submission(PLAIN)), Artifacts)
         assert processes_in(tmp_path)
     assert list(tmp_path.iterdir()) == []
     assert ends_soon(tmp_path)
@@ -185,8 +189,7 @@ def test_a_tool_ends_with_its_process(monkeypatch: pytest.MonkeyPatch, tmp_path:
     if (child := os.fork()) == 0:
         with keep_tools_ready():
             tools = find_toolchain(prefer_wheel=True, cache=None)
-            for _ in range(2):
-                make(tools, make_submission(PLAIN))
+            make(tools, make_submission(PLAIN))
             os.kill(os.getpid(), 9)
     os.waitpid(child, 0)
     assert ends_soon(tmp_path)
@@ -206,7 +209,6 @@ def test_an_unknown_order_of_steps_leaves_the_work_to_nvcc(
     with keep_tools_ready():
         tools = find_toolchain(prefer_wheel=True, cache=None)
         source = make_submission(PLAIN)
-        make(tools, source)
         assert facts_of(make(tools, source)) == facts_of(make(plain, source))
         assert isinstance(
             make(tools, make_submission("__global__ void k(float *o) { o[0] = no; }\n")),
