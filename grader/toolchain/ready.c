@@ -5,8 +5,10 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,19 +19,24 @@ static void redirect(int descriptor, const char *path) {
         _exit(1);
 }
 
-/* Returns in the child that does the work. */
+/* Returns in the child that does the work. What is left of its process group is killed, and all of
+   it ends with the tool. */
 static void answer(const char *folder) {
-    if (chdir(folder) != 0)
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (chdir(folder) != 0 || setpgid(0, 0) != 0)
         _exit(1);
     const pid_t child = fork();
     if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         redirect(1, "stdout");
         redirect(2, "stderr");
         return;
     }
     int status = -1;
     waitpid(child, &status, 0);
-    _exit(write(open("status", O_WRONLY), &status, sizeof status) != sizeof status);
+    if (write(open("status", O_WRONLY), &status, sizeof status) != sizeof status)
+        _exit(1);
+    kill(0, SIGKILL);
 }
 
 /* Returns in a child of each request only. */

@@ -135,11 +135,17 @@ def test_threads_may_ask_at_the_same_time(plain: Toolchain, ready: Toolchain) ->
 def test_a_compilation_without_end_ends_at_its_limit(ready: Toolchain) -> None:
     """The limit is nvcc's; the tool that hung is replaced."""
     endless = make_submission(
-        "template <int N> struct T { static const int v = T<N - 1>::v + T<N - 2>::v; };\n"
-        "__global__ void k(int *o) { o[0] = T<100000000>::v; }\n"
+        "template <int N, int M> struct T {"
+        " enum { v = T<N - 1, 2 * M>::v + T<N - 1, 2 * M + 1>::v }; };\n"
+        "template <int M> struct T<0, M> { enum { v = M }; };\n"
+        "__global__ void k(int *o) { o[0] = T<25, 0>::v; }\n"
     )
     made = make(ready, endless, ToolLimits(wall_seconds=2.0))
     assert not isinstance(made, Artifacts)
+    assert isinstance(ready.run, ReadyRun)
+    broken = [tool for tool in ready.run._tools.values() if tool.is_broken]
+    assert broken
+    assert all(ends_soon(Path(tool._home.name)) for tool in broken)
     good = make_submission("__global__ void k(float *o) { o[0] = 4.5f; }\n")
     assert isinstance(make(ready, good), Artifacts)
 
