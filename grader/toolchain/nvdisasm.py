@@ -91,7 +91,12 @@ def begin_to_read(nvdisasm: Nvdisasm, arch: str, run: RunTool) -> ReadyTool | No
 def _list_ready(cubin: Path, nvdisasm: Nvdisasm, run: RunTool, stop: Event | None) -> str | None:
     """As `_list`, by an nvdisasm that is kept ready, which reads the machine code of each section
     without the cubin. It does not know the functions that the linker will fill in."""
-    elf = Elf(cubin.read_bytes())
+    if not isinstance(run, ReadyRun):
+        return None
+    try:
+        elf = Elf(cubin.read_bytes())
+    except GraderError:
+        return None  # nvdisasm says why
     tool = begin_to_read(nvdisasm, elf.arch, run)
     if tool is None or elf.has_relocated_code:
         return None
