@@ -24,6 +24,7 @@ from grader.errors import ToolMissing
 from grader.records import Completed, RunTool, ToolLimits
 
 _LIBRARY = Path(__file__).with_name("ready.c")
+_HOME = "grader-ready-"
 _OPTIONS = ("-shared", "-fPIC", "-O1")
 _STATUS_BYTES = 4
 _PATH_BYTES = 4096  # PATH_MAX
@@ -54,7 +55,7 @@ class ReadyTool:
         self._stop = Event()
         self._ended = Event()
         self._has_answered = False
-        self._home = tempfile.TemporaryDirectory(prefix="grader-ready-")
+        self._home = tempfile.TemporaryDirectory(prefix=_HOME)
         self._tool = Path(self._home.name) / "tool"
         self._tool.mkdir()
         self._requests = _open_pipe(self._tool / "requests")
@@ -97,7 +98,8 @@ class ReadyTool:
         try:
             for name, text in (*start.files, (_LIBRARY.name, _LIBRARY.read_text())):
                 (self._tool / name).write_text(text, encoding="utf-8", errors="surrogateescape")
-            defines = [f'-DINPUT="{start.input_name}"', f"-DOPENING={start.opening}"]
+            defines = [f'-DHOME="{_HOME}"', f'-DINPUT="{start.input_name}"']
+            defines += [f"-DOPENING={start.opening}"]
             build = ["gcc", *_OPTIONS, *defines, _LIBRARY.name, "-o", library.name]
             if run(build, cwd=self._tool, limits=limits).returncode == 0:
                 env = {**dict(start.env), "LD_PRELOAD": str(library)}

@@ -24,7 +24,7 @@ from grader.toolchain.compilation import NotCompiled, find_artifacts
 from grader.toolchain.cubin import read_labels
 from grader.toolchain.elf import Elf
 from grader.toolchain.line_table import read_lines
-from grader.toolchain.nvdisasm import parse_disassembly
+from grader.toolchain.nvdisasm import begin_to_read, parse_disassembly
 from grader.toolchain.ready import ReadyRun, ReadyTool, Start
 from grader.toolchain.workspace import SOURCE_NAME
 
@@ -189,16 +189,27 @@ def test_nothing_is_left(plain: Toolchain, monkeypatch: pytest.MonkeyPatch, tmp_
     assert ends_soon(tmp_path)
 
 
-def test_a_tool_ends_with_its_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Also where the process is killed."""
+@pytest.mark.parametrize("is_ready", [True, False])
+def test_a_tool_ends_with_its_process(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, is_ready: bool
+) -> None:
+    """Where the process is killed, also before the tool is ready; nothing but empty folders is
+    left."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     if (child := os.fork()) == 0:
         with keep_tools_ready():
             tools = find_toolchain(prefer_wheel=True, cache=None)
-            make(tools, make_submission(PLAIN))
+            if is_ready:
+                make(tools, make_submission(PLAIN))
+            else:
+                begin_to_read(tools.nvdisasm, "sm_90", tools.run)
+                while not processes_in(tmp_path):
+                    pass
+                time.sleep(0.3)  # nvdisasm has begun
             os.kill(os.getpid(), 9)
     os.waitpid(child, 0)
     assert ends_soon(tmp_path)
+    assert not [path for path in tmp_path.glob("grader-ready-*/**/*") if path.is_file()]
 
 
 def test_a_fork_starts_its_own(ready: Toolchain) -> None:
