@@ -177,6 +177,7 @@ def edited(name: str) -> Iterator[Path]:
 
 
 def edit(name: str, file: Path) -> None:
+    """Writes the reference with another kernel."""
     text, value = reference(name).read_text(encoding="utf-8"), time.time_ns()
     kernel = f"__global__ void edited(long long *value) {{ *value = {value}; }}"
     file.write_text(f"{text}\n{kernel}\n", encoding="utf-8")

@@ -59,7 +59,7 @@ def _ask(
     asking: Submission, questions: Sequence[Question], compiler: Compiler, marker: str
 ) -> dict[str, int | str] | CompileMistake | ForeignFile:
     with open_workspace(asking.text) as workspace:
-        completed = translate_ready(compiler, workspace, PTX_NAME) or run_nvcc(
+        completed = translate_ready(compiler, workspace) or run_nvcc(
             compiler, workspace, "-ptx", output=PTX_NAME
         )
         if completed.limit is None and completed.returncode == 0:

@@ -46,9 +46,9 @@ def compile_ready(compiler: Compiler, workspace: Workspace, cubin: str) -> Compl
     """Compiles as `nvcc -cubin` does, with the same warnings; None where this is not possible or
     fails: nvcc gives the reason. An architecture that lacks instructions is a failure of its
     own."""
-    translated = translate_ready(compiler, workspace, PTX_NAME)
-    steps = None if translated is None else _find_steps(compiler, workspace)
-    if translated is None or steps is None:
+    steps = _find_steps(compiler, workspace)
+    translated = translate_ready(compiler, workspace)
+    if steps is None or translated is None:
         return None
     limits = replace(compiler.limits, cpu_seconds=compiler.limits.wall_seconds)
     argv = [*steps.ptxas, f"../out/{PTX_NAME}", "-o", f"../out/{cubin}"]
@@ -60,13 +60,10 @@ def compile_ready(compiler: Compiler, workspace: Workspace, cubin: str) -> Compl
     )
 
 
-def translate_ready(compiler: Compiler, workspace: Workspace, ptx: str) -> Completed | None:
-    """Compiles as `nvcc -ptx` does; None where this is not possible or fails."""
-    run = compiler.run
-    if not isinstance(run, ReadyRun) or not run.several:
-        return None
-    steps = _find_steps(compiler, workspace)
-    if steps is None:
+def translate_ready(compiler: Compiler, workspace: Workspace) -> Completed | None:
+    """Compiles to PTX_NAME as `nvcc -ptx` does; None where this is not possible or fails."""
+    run, steps = compiler.run, _find_steps(compiler, workspace)
+    if not isinstance(run, ReadyRun) or steps is None:
         return None
     preprocessed = run_nvcc(compiler, workspace, "-E", output=_PREPROCESSED)
     if preprocessed.limit or preprocessed.returncode != 0:
@@ -83,7 +80,7 @@ def translate_ready(compiler: Compiler, workspace: Workspace, ptx: str) -> Compl
     made = tool.ask(body, (PTX_NAME, "stdout", "stderr"), limits)
     if made is None:
         return None
-    (workspace.out / ptx).write_bytes(made[0])
+    (workspace.out / PTX_NAME).write_bytes(made[0])
     printed, warned = (part.decode("utf-8", "replace") for part in made[1:])
     return Completed(0, preprocessed.stdout + printed, preprocessed.stderr + warned)
 
@@ -96,10 +93,12 @@ def needs_all_features(completed: Completed, arch: str) -> bool:
 
 
 def _find_steps(compiler: Compiler, workspace: Workspace) -> _Steps | None:
-    """The steps as nvcc prints them, asked once; None if it prints others than expected."""
-    assert isinstance(compiler.run, ReadyRun)
-    key = (compiler.nvcc, compiler.arch)
-    return compiler.run.once(key, lambda: _read_steps(compiler, workspace))
+    """The steps as nvcc prints them, asked once; None if it prints others than expected, or no
+    compiler is kept ready."""
+    run = compiler.run
+    if not isinstance(run, ReadyRun) or not run.several:
+        return None
+    return run.once((compiler.nvcc, compiler.arch), lambda: _read_steps(compiler, workspace))
 
 
 def _read_steps(compiler: Compiler, workspace: Workspace) -> _Steps | None:

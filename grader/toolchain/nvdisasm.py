@@ -80,10 +80,8 @@ def _digest_code(elf: Elf) -> str:
     return digest.hexdigest()
 
 
-def begin_to_read(nvdisasm: Nvdisasm, arch: str, run: RunTool) -> ReadyTool | None:
-    """An nvdisasm that becomes ready while a compilation runs; None if `run` keeps no tools."""
-    if not isinstance(run, ReadyRun):
-        return None
+def begin_to_read(nvdisasm: Nvdisasm, arch: str, run: ReadyRun) -> ReadyTool:
+    """An nvdisasm that becomes ready while a compilation runs."""
     argv = (str(nvdisasm.path), "-b", arch.replace("_", "").upper(), "-json", _CODE)
     return run.tool(Start(argv, ((_CODE, "\0" * INSTRUCTION_BYTES),), _CODE, 2), _LIMITS)
 
@@ -97,10 +95,9 @@ def _list_ready(cubin: Path, nvdisasm: Nvdisasm, run: RunTool, stop: Event | Non
         elf = Elf(cubin.read_bytes())
     except GraderError:
         return None  # nvdisasm says why
-    tool = begin_to_read(nvdisasm, elf.arch, run)
-    if tool is None or elf.has_relocated_code:
+    if elf.has_relocated_code:
         return None
-    functions = []
+    tool, functions = begin_to_read(nvdisasm, elf.arch, run), []
     for name, code in elf.code.items():
         found = tool.ask(code, ("stdout",), replace(_LIMITS, stop=stop))
         if found is None:

@@ -25,7 +25,7 @@ from grader.records import Completed, RunTool, ToolLimits
 
 _LIBRARY = Path(__file__).with_name("ready.c")
 _HOME = "grader-ready-"
-_OPTIONS = ("-shared", "-fPIC", "-O1")
+_OPTIONS = ("-shared", "-fPIC", "-O1", f'-DHOME="{_HOME}"')
 _STATUS_BYTES = 4
 _PATH_BYTES = 4096  # PATH_MAX
 _POLL_SECONDS = 0.05
@@ -98,9 +98,8 @@ class ReadyTool:
         try:
             for name, text in (*start.files, (_LIBRARY.name, _LIBRARY.read_text())):
                 (self._tool / name).write_text(text, encoding="utf-8", errors="surrogateescape")
-            defines = [f'-DHOME="{_HOME}"', f'-DINPUT="{start.input_name}"']
-            defines += [f"-DOPENING={start.opening}"]
-            build = ["gcc", *_OPTIONS, *defines, _LIBRARY.name, "-o", library.name]
+            place = (f'-DINPUT="{start.input_name}"', f"-DOPENING={start.opening}")
+            build = ["gcc", *_OPTIONS, *place, _LIBRARY.name, "-o", library.name]
             if run(build, cwd=self._tool, limits=limits).returncode == 0:
                 env = {**dict(start.env), "LD_PRELOAD": str(library)}
                 run(start.argv, cwd=self._tool, limits=limits, env=env)

@@ -119,7 +119,7 @@ def test_mistakes_have_the_messages_of_nvcc(text: str, plain: Toolchain, ready: 
 
 
 def test_a_single_compilation_is_nvcc_s_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(front_end, "_find_steps", pytest.fail)
+    monkeypatch.setattr(front_end, "_read_steps", pytest.fail)
     with keep_tools_ready(several=False):
         tools = find_toolchain(prefer_wheel=True, cache=None)
         assert isinstance(make(tools, make_submission(PLAIN)), Artifacts)
@@ -202,6 +202,7 @@ def test_a_tool_ends_with_its_process(
             if is_ready:
                 make(tools, make_submission(PLAIN))
             else:
+                assert isinstance(tools.run, ReadyRun)
                 begin_to_read(tools.nvdisasm, "sm_90", tools.run)
                 while not processes_in(tmp_path):
                     pass
