@@ -14,6 +14,7 @@
 #define ROWS (16 * WARPS)    // four warps have 64 queries
 #define THREADS (32 * WARPS)
 #define CHUNKS (D / 8)       // chunks of 16 bytes of a row
+#define STEP (THREADS / CHUNKS)
 #define STAGE_HALVES (2 * STAGE_KEYS * D)
 #define STAGES_BYTES (STAGES * STAGE_HALVES * 2)
 #define SCALE (0.125f * 1.44269504f)  // 1 / sqrt(D), and log2(e): powers of 2 replace powers of e
@@ -107,16 +108,26 @@ __device__ float power_of_2(float x)
     return y;
 }
 
-// Starts the copy of a stage: keys, and behind them values. Rows behind the end become copies of the last row: their
-// weights are 0.
+// Starts the copy of a stage: keys, and behind them values. The chunks of a thread are STEP rows apart. In a stage without
+// an end these are constant distances; otherwise rows behind the end become copies of the last row: their weights are 0.
 __device__ void copy_stage(half* stage, const half* K, const half* V, int first, int n)
 {
+    int row = threadIdx.x / CHUNKS, chunk = threadIdx.x % CHUNKS;
+    half* to = stage + place(row, chunk);
+    if (first + STAGE_KEYS <= n) {
+        K += (size_t)(first + row) * D + chunk * 8, V += (size_t)(first + row) * D + chunk * 8;
+        #pragma unroll
+        for (int i = 0; i < STAGE_KEYS; i += STEP) {
+            __pipeline_memcpy_async(to + i * D, K + i * D, 16);
+            __pipeline_memcpy_async(to + (STAGE_KEYS + i) * D, V + i * D, 16);
+        }
+        return;
+    }
     #pragma unroll
-    for (int i = threadIdx.x; i < STAGE_KEYS * CHUNKS; i += THREADS) {
-        int row = i / CHUNKS, chunk = i % CHUNKS;
-        size_t from = (size_t)min(first + row, n - 1) * D + chunk * 8;
-        __pipeline_memcpy_async(&stage[place(row, chunk)], K + from, 16);
-        __pipeline_memcpy_async(&stage[STAGE_KEYS * D + place(row, chunk)], V + from, 16);
+    for (int i = 0; i < STAGE_KEYS; i += STEP) {
+        size_t from = (size_t)min(first + row + i, n - 1) * D + chunk * 8;
+        __pipeline_memcpy_async(to + i * D, K + from, 16);
+        __pipeline_memcpy_async(to + (STAGE_KEYS + i) * D, V + from, 16);
     }
 }
 
@@ -173,10 +184,11 @@ __device__ void store(half* out, const State& state, half* rows, int first, int 
         float sum = state.sum[r];
         sum += __shfl_xor_sync(0xffffffffu, sum, 1);
         sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+        float part = 1.0f / sum;
         #pragma unroll
         for (int j = 0; j < D / 8; j++)
             *reinterpret_cast<uint32_t*>(&rows[place(r * 8 + lane / 4, j) + lane % 4 * 2]) =
-                pack(state.outputs[j][2 * r] / sum, state.outputs[j][2 * r + 1] / sum);
+                pack(state.outputs[j][2 * r] * part, state.outputs[j][2 * r + 1] * part);
     }
     __syncwarp();
     #pragma unroll
