@@ -39,6 +39,10 @@ struct UnderWay {
     std::vector<LaterArrival> arrivals;
     std::vector<std::unique_ptr<LaneCopy>> spare; // finished copies for reuse
     uint64_t serial = 0;
+    // In the checked mode: the pending copies to each word of shared memory, where blocks share
+    // their places, and whether other work with traces was ever put off.
+    std::vector<uint32_t> copies_to_word;
+    bool traced = false;
     const Warp *warp = nullptr; // the last warp asked for; `own` has its items
     std::vector<Item> *own = nullptr;
 };
@@ -66,14 +70,37 @@ static void add(Context &context, const Warp &warp, Item item)
     items_of(context, warp).push_back(std::move(item));
 }
 
+// The index in `copies_to_word`: an address without the rank of its block.
+static uint32_t word_of(uint64_t address)
+{
+    return (address & ((1u << CLUSTER_SHIFT) - 1)) / 4;
+}
+
+// Counts the copies of some lanes as pending, or as done.
+static void count_copies(Context &context, const LaneCopy &copy, uint32_t lanes, bool pending)
+{
+    if (context.checked_state == nullptr)
+        return;
+    std::vector<uint32_t> &counts = context.under_way->copies_to_word;
+    for (uint32_t lane : Lanes{lanes}) {
+        uint32_t address = copy.addresses[lane], last = word_of(address + copy.width - 1);
+        if (counts.size() <= last)
+            counts.resize(last + 1);
+        for (uint32_t word = word_of(address); word <= last; ++word)
+            counts[word] += pending ? 1 : -1;
+    }
+}
+
 void put_off(Context &context, Warp &warp, uint32_t kind, Effect effect, Traces traces)
 {
+    all_of(context).traced |= traces.tag != 0;
     auto other = std::make_unique<OtherWork>(OtherWork{std::move(effect), std::move(traces)});
     add(context, warp, {kind, warp.mask, {}, std::move(other)});
 }
 
 void put_off(Context &context, LaterArrival later)
 {
+    all_of(context).traced |= later.traces.tag != 0;
     all_of(context).arrivals.push_back(std::move(later));
 }
 
@@ -93,6 +120,7 @@ EXPORT void emulator_put_off_copy(Context *context, Warp *warp, const Slot *slot
     copy->is_row = copy->apart && width == 4 && pattern_of(*slot).kind == PatternKind::CONTIGUOUS;
     memcpy(copy->addresses, context->lane_addresses, sizeof copy->addresses);
     memcpy(copy->data, context->lane_data, uint64_t(width) * WARP_LANES);
+    count_copies(*context, *copy, mask, true);
     add(*context, *warp, {WorkKind::COPIES, mask, std::move(copy)});
 }
 
@@ -116,6 +144,7 @@ static void do_work(Context &context, Item &item, uint32_t lanes)
         store_lanes(copy.data, host, copy.addresses, access);
     else
         store_in_phases(copy.data, host, copy.addresses, access, lanes);
+    count_copies(context, copy, item.mask & lanes, false);
     item.mask &= ~lanes;
     if (item.mask == 0)
         context.under_way->spare.push_back(std::move(item.copy));
@@ -208,6 +237,9 @@ template <class Action> static void for_each_item(Context &context, Action actio
 
 bool is_written_later(Context &context, uint64_t address)
 {
+    const std::vector<uint32_t> &counts = all_of(context).copies_to_word;
+    if (word_of(address) >= counts.size() || counts[word_of(address)] == 0)
+        return false;
     bool found = false;
     for_each_item(context, [&](const Item &item) {
         for (uint32_t lane : Lanes{item.copy == nullptr ? 0 : item.mask})
@@ -219,6 +251,8 @@ bool is_written_later(Context &context, uint64_t address)
 std::vector<const Traces *> traces_of_work(Context &context)
 {
     std::vector<const Traces *> found;
+    if (!all_of(context).traced)
+        return found;
     auto add = [&](const Traces &traces) {
         if (traces.tag != 0)
             found.push_back(&traces);
@@ -240,9 +274,12 @@ void end_work(Context &context)
         return;
     for (const Warp &warp : Warps{context}) {
         std::vector<Item> &items = items_of(context, warp);
-        for (Item &item : items)
+        for (Item &item : items) {
             if (item.kind == WorkKind::STORES && !item.ends_group())
                 item.other->effect();
+            if (item.copy != nullptr)
+                count_copies(context, *item.copy, item.mask, false);
+        }
         items.clear();
     }
     const uint8_t *first = host_pointer(context.shared_host) + context.shared_base;
