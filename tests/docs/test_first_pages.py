@@ -9,7 +9,7 @@ from tests.docs.pages import ROOT
 from tests.support.transcripts import read_commands
 
 README = ROOT / "README.md"
-SPEC = re.compile(r"install .*?-e '?\.(?:\[(\w+(?:,\w+)*)\])?'?")
+SPEC = re.compile(r"install .*?-e '\.\[(\w+(?:,\w+)*)\]'")
 
 
 def test_readme_activates_the_environment_before_it_calls_grade() -> None:
@@ -29,7 +29,7 @@ def test_readme_activates_the_environment_before_it_calls_grade() -> None:
 def test_readme_sets_up_with_a_command_for_the_main_job_and_a_command_for_the_tests() -> None:
     first, second, *_ = (command.text for command in read_commands(README, ("sh",)))
     assert first.endswith("grade exercises/transpose starter/transpose.cu")
-    assert second == "python -m pytest"
+    assert second == "pip install -e '.[test]' && python -m pytest"
 
 
 def test_the_site_and_the_readme_have_the_same_first_command() -> None:
