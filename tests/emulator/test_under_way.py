@@ -85,6 +85,14 @@ KERNEL(first_group_is_there) {
     __syncthreads();
     y[i] = s[i ^ 1];
 }
+KERNEL(second_copy_to_a_place_is_left) {
+    START
+    copy(&s[i], &a[i]); commit();
+    copy(&s[i], &a[128 + i]); commit();
+    wait<RIGHT ? 0 : 1>();
+    __syncthreads();
+    y[i] = s[i] > 128 ? s[i] : OLD;
+}
 KERNEL(group_is_committed) {
     START
     copy(&s[i], &a[i]);
@@ -260,6 +268,7 @@ def expected(name: str) -> np.ndarray:
     place = {
         "last_group_is_left": ROW + (lanes ^ 1),
         "first_group_is_there": lanes ^ 1,
+        "second_copy_to_a_place_is_left": ROW + lanes,
         "copies_arrive_at_an_object": lanes ^ 64,
     }.get(name, lanes)
     return place + 1
