@@ -39,10 +39,10 @@ struct UnderWay {
     std::vector<LaterArrival> arrivals;
     std::vector<std::unique_ptr<LaneCopy>> spare; // finished copies for reuse
     uint64_t serial = 0;
-    // In the checked mode: the pending copies to each word of shared memory, where blocks share
-    // their places, and whether other work with traces was ever put off.
+    // In the checked mode: the number of pending copies to each word of shared memory. Blocks with
+    // the same addresses share a number, so only 0 is certain.
     std::vector<uint32_t> copies_to_word;
-    bool traced = false;
+    bool traced = false; // whether other work with traces was ever put off
     const Warp *warp = nullptr; // the last warp asked for; `own` has its items
     std::vector<Item> *own = nullptr;
 };
@@ -144,7 +144,7 @@ static void do_work(Context &context, Item &item, uint32_t lanes)
         store_lanes(copy.data, host, copy.addresses, access);
     else
         store_in_phases(copy.data, host, copy.addresses, access, lanes);
-    count_copies(context, copy, item.mask & lanes, false);
+    count_copies(context, copy, lanes, false);
     item.mask &= ~lanes;
     if (item.mask == 0)
         context.under_way->spare.push_back(std::move(item.copy));
@@ -238,7 +238,8 @@ template <class Action> static void for_each_item(Context &context, Action actio
 bool is_written_later(Context &context, uint64_t address)
 {
     const std::vector<uint32_t> &counts = all_of(context).copies_to_word;
-    if (word_of(address) >= counts.size() || counts[word_of(address)] == 0)
+    uint32_t word = word_of(address);
+    if (word >= counts.size() || counts[word] == 0)
         return false;
     bool found = false;
     for_each_item(context, [&](const Item &item) {
