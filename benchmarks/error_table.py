@@ -17,7 +17,7 @@ from jobs import BASELINE, KERNELS, Job
 from kept_work import ModelledRun
 
 from grader.emulator.timing.intervals import UNKNOWN, Interval
-from grader.emulator.timing.measured import SUPPORTED, Measured
+from grader.emulator.timing.measured import Measured
 
 APART = 1.15
 """Ratio of two measured times from which on the model should give the right order."""
@@ -25,6 +25,8 @@ NOMINAL = 0.9
 """Fraction of times that an interval should contain."""
 LEAST_WITNESSES, LEAST_FAMILIES = 12, 2
 """Kinds of launches with fewer errors, or errors of fewer families, get no interval."""
+MANY = 100
+"""Times from which on a kind or a family has a summary of its own."""
 ROUNDING = 1e-9
 TRUTH, SUBMISSIONS = "truth", "known submissions"
 
@@ -166,25 +168,16 @@ def rank(rows: Sequence[Row]) -> tuple[int, int]:
 
 
 def correct_left_out(
-    rows: Sequence[Row], part_of: Callable[[Row], str]
-) -> list[tuple[float, float, float]]:
-    """For each row the most likely error, its standard deviation and the support
-    (Measured.estimate), from the rows of other parts only."""
-    found: dict[int, tuple[float, float, float]] = {}
-    for part in sorted(set(map(part_of, rows))):
-        others = make_measured([row for row in rows if part_of(row) != part])
-        for index, row in enumerate(rows):
-            if part_of(row) == part:
-                found[index] = others.estimate(row.kind, np.array(row.traits))
-    return [found[index] for index in range(len(rows))]
-
-
-def make_measured(rows: Sequence[Row]) -> Measured:
-    """The corrections that these rows make, without widths of intervals."""
-    kernels = [row.kernel for row in rows]
-    errors = np.array([-row.log_error for row in rows])
-    traits = np.array([row.traits for row in rows])
-    return Measured(traits, errors, kernels, calibrate(rows), (0.0, 0.0))
+    rows: Sequence[Row], measured: Measured, part_of: Callable[[Row], str]
+) -> list[tuple[float, float]]:
+    """For each row the most likely error and its standard deviation (Measured.estimate), without
+    the kernels of its own part."""
+    kernels: dict[str, set[str]] = {}
+    for row in rows:
+        kernels.setdefault(part_of(row), set()).add(row.kernel)
+    return [
+        measured.estimate(row.kind, np.array(row.traits), kernels[part_of(row)]) for row in rows
+    ]
 
 
 def kernel_of(row: Row) -> str:
@@ -193,50 +186,68 @@ def kernel_of(row: Row) -> str:
 
 
 def find_deviations(
-    rows: Sequence[Row], part_of: Callable[[Row], str]
-) -> Iterator[tuple[Row, float, float, bool]]:
-    """For each row the absolute error after the correction and its standard deviation, as
-    logarithms, and whether the row has support, from the rows of other parts."""
-    found = correct_left_out(rows, part_of)
-    for row, (centre, deviation, support) in zip(rows, found, strict=True):
-        yield row, abs(row.log_error + centre), deviation, support > SUPPORTED
+    rows: Sequence[Row], measured: Measured, part_of: Callable[[Row], str] = kernel_of
+) -> dict[str, list[tuple[float, float]]]:
+    """By kind of launch: for each row the absolute error after the correction and its standard
+    deviation, as logarithms, without the row's own part."""
+    found: dict[str, list[tuple[float, float]]] = {}
+    left_out = correct_left_out(rows, measured, part_of)
+    for row, (centre, deviation) in zip(rows, left_out, strict=True):
+        found.setdefault(row.kind, []).append((abs(row.log_error + centre), deviation))
+    return found
 
 
-def choose_widths(rows: Sequence[Row]) -> tuple[float, float]:
-    """Half the width of an interval in standard deviations, without and with support: it contains
-    NOMINAL of the rows, whose kernels are left out."""
-    found: tuple[list[float], list[float]] = ([], [])
-    for _, error, deviation, supported in find_deviations(rows, kernel_of):
-        found[supported].append(error / deviation)
-    little, much = (round(quantile(sorted(each), NOMINAL), 2) for each in found)
-    return little, much
+def choose_widths(rows: Sequence[Row], measured: Measured) -> dict[str, float]:
+    """Half the width of an interval in standard deviations, so that it contains NOMINAL of the rows
+    of a kind with MANY times, and NOMINAL of the rows of all other kinds."""
+    found = find_deviations(rows, measured)
+    many = {kind: each for kind, each in sorted(found.items()) if len(each) >= MANY}
+    others = [each for kind, own in found.items() if kind not in many for each in own]
+    return {
+        kind: round(quantile(sorted(error / each for error, each in own), NOMINAL), 2)
+        for kind, own in {**many, UNKNOWN: others}.items()
+    }
 
 
 def correct_rows(rows: Sequence[Row], measured: Measured) -> list[Row]:
     """The rows with corrected modelled times; each kernel is left out of its own correction."""
-    centres = (measured.estimate(row.kind, np.array(row.traits), row.kernel)[0] for row in rows)
+    found = correct_left_out(rows, measured, kernel_of)
     return [
         replace(row, modelled_ms=row.modelled_ms * exp(centre))
-        for row, centre in zip(rows, centres, strict=True)
+        for row, (centre, _) in zip(rows, found, strict=True)
     ]
 
 
-def describe_intervals(rows: Sequence[Row], widths: tuple[float, float]) -> list[str]:
-    """Summaries: the fraction of times inside their intervals, and half the width of these."""
-    lines = []
-    for part, part_of in (("kernel", kernel_of), ("family", lambda row: row.family)):
-        found = list(find_deviations(rows, part_of))
-        for supported, which in ((True, "with"), (False, "without")):
-            of_these = [each for each in found if each[3] is supported]
-            halves = [deviation * widths[supported] for _, _, deviation, _ in of_these]
-            errors = (error for _, error, _, _ in of_these)
-            inside = [error <= half for error, half in zip(errors, halves, strict=True)]
-            lines.append(
-                f"{part} left out, {which} similar kernels: {mean(inside):.1%} of {len(inside)}"
-                f" times are inside their intervals; median half width"
-                f" {exp(median(halves)) - 1:.1%}"
-            )
-    return lines
+def describe_intervals(rows: Sequence[Row], measured: Measured) -> list[str]:
+    """Summaries: the fraction of times inside their intervals, and half the width of these; of all
+    rows, and of the families and kinds with MANY times."""
+    found = describe_widths("kernel left out", rows, measured)
+    found += describe_widths("family left out", rows, measured, lambda row: row.family)
+    for words, group_of_row in (("family", lambda row: row.family), ("kind", lambda row: row.kind)):
+        for group in sorted(set(map(group_of_row, rows))):
+            own = [row for row in rows if group_of_row(row) == group]
+            if len(own) >= MANY:
+                found += describe_widths(f"kernel left out, {words} {group}", own, measured)
+    return found
+
+
+def describe_widths(
+    words: str,
+    rows: Sequence[Row],
+    measured: Measured,
+    part_of: Callable[[Row], str] = kernel_of,
+) -> list[str]:
+    """A line about the intervals of rows, each without its own part."""
+    found = [
+        (error, deviation * measured.metric.width_of(kind))
+        for kind, own in find_deviations(rows, measured, part_of).items()
+        for error, deviation in own
+    ]
+    inside, half = mean(error <= half for error, half in found), median(half for _, half in found)
+    return [
+        f"{words}: {inside:.1%} of {len(found)} times are inside their intervals; median half width"
+        f" {exp(half) - 1:.1%}"
+    ]
 
 
 def calibrate(rows: Sequence[Row], level: float = NOMINAL) -> dict[str, Interval]:

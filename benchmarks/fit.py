@@ -21,7 +21,7 @@ only the errors at the start, as if they were of left-out families.
 
 --record writes the intervals and corrections that gradings use (intervals.json and measured.json in
 grader/emulator/timing), and the data from which `python docs/generate.py` makes
-docs/reference/model-errors.md. Exit code 0.
+docs/reference/model-errors.md. Needs JAX besides (`pip install jax`, metric.py). Exit code 0.
 """
 
 from __future__ import annotations
@@ -39,7 +39,6 @@ from error_table import (
     SUBMISSIONS,
     Row,
     calibrate,
-    choose_widths,
     correct_rows,
     describe,
     describe_intervals,
@@ -47,12 +46,12 @@ from error_table import (
     format_families,
     format_intervals,
     group_of,
-    make_measured,
     make_row,
     tabulate,
 )
 from jobs import Job
 from kept_work import ModelledRun, make_pool, model_jobs
+from metric import learn
 from model import find_timed, model_all, record, times_of
 
 from grader.devices.gpus import Gpu, read_gpus
@@ -149,15 +148,15 @@ def main() -> None:
     rest = (gpu for gpu in read_gpus() if gpu != options.gpu and times_of(gpu).exists())
     elsewhere = [row for gpu in rest for row in model_all(find_timed(gpu, options.only), gpu)]
     witnesses = [*crossed, *unseen, *elsewhere]
-    widths = choose_widths(witnesses)
-    corrected = correct_rows(witnesses, make_measured(witnesses))
+    measured = learn(witnesses)
+    corrected = correct_rows(witnesses, measured)
     summary = [
         f"families left out: {describe(crossed)}",
         f"fitted: {describe(after)}",
         *([f"known submissions, not fitted: {describe(unseen)}"] if unseen else []),
         f"all, and other GPUs: {describe(witnesses)}",
         f"corrected, kernel left out: {describe(corrected)}",
-        *describe_intervals(witnesses, widths),
+        *describe_intervals(witnesses, measured),
     ]
     table = format_families(crossed, {"fitted": after, "start": before})
     print("\n".join([*table, *format_intervals(witnesses), *summary]))
@@ -168,8 +167,7 @@ def main() -> None:
         found = {"gpu": options.gpu, "fitted": options.rounds > 0, "summary": summary, "rows": rows}
         record("left_out", found)
         write_intervals(calibrate(witnesses))
-        launches = [(row.kernel, -row.log_error, np.array(row.traits)) for row in witnesses]
-        write_measured(sorted(launches, key=lambda each: each[:2]), widths)
+        write_measured(measured)
     if options.json is not None:
         document = {
             "gpu": options.gpu,

@@ -70,6 +70,7 @@ class Gpu:
             clock_mhz=self.boost_mhz,
             dram_gbps=self.peak_bandwidth_gbps,
             l2_bytes=self.l2_bytes,
+            measured=self.arch == VERIFIED_ARCH,
             **{name: value for name, value in self.timing.items() if name != "source"},  # type: ignore[arg-type]
         )
 

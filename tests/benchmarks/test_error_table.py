@@ -5,20 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from math import exp
 
+import numpy as np
+import pytest
 from error_table import (
     Row,
     calibrate,
     choose_widths,
     correct_left_out,
     describe_intervals,
-    find_deviations,
     format_families,
-    kernel_of,
     make_interval,
     quantile,
 )
 
 from grader.emulator.timing.intervals import UNKNOWN, Interval
+from grader.emulator.timing.measured import Measured, Metric
 
 
 def make_rows(family: str, errors: list[float], kind: str = "waits") -> list[Row]:
@@ -62,26 +63,44 @@ def test_a_kind_that_too_few_errors_tell_of_has_the_widest_interval() -> None:
     assert found[UNKNOWN] == Interval(0.496, 1.0, 33)
 
 
+def measure(rows: list[Row]) -> Measured:
+    """The corrections of rows with a trait."""
+    return Measured(
+        np.array([row.traits for row in rows]),
+        np.array([-row.log_error for row in rows]),
+        np.zeros(len(rows)),
+        [row.kernel for row in rows],
+        [row.kind for row in rows],
+        calibrate(rows),
+        Metric(np.ones(1), near=0.5, noise=0.001),
+    )
+
+
 def test_a_correction_comes_from_other_parts_only() -> None:
     rows = [
         replace(row, traits=(0.0,))
         for row in (*make_rows("a", [0.2, 0.2]), *make_rows("b", [0.0] * 10))
     ]
-    by_kernel = correct_left_out(rows, lambda row: row.kernel)
-    by_family = correct_left_out(rows, lambda row: row.family)
-    assert by_kernel[0][0] < 0.0 == by_family[0][0]
+    by_kernel = correct_left_out(rows, measure(rows), lambda row: row.kernel)
+    by_family = correct_left_out(rows, measure(rows), lambda row: row.family)
+    assert by_kernel[0][0] < -0.01
+    assert by_family[0][0] == pytest.approx(0.0, abs=1e-6)
 
 
 def test_widths_contain_nine_of_ten_left_out_times() -> None:
     rows = [
-        replace(row, traits=(20.0 * (number % 2) * number,))
-        for family in "ab"
-        for number, row in enumerate(make_rows(family, [0.01 * error for error in range(40)]))
+        replace(row, traits=(20.0 * number + place,), kind=kind)
+        for place, family, kind in ((0, "a", "often"), (6, "b", "often"), (13, "c", "seldom"))
+        for number, row in enumerate(make_rows(family, [0.01 * error for error in range(60)]))
     ]
-    widths = choose_widths(rows)
-    inside = [
-        error <= widths[supported] * deviation
-        for _, error, deviation, supported in find_deviations(rows, kernel_of)
+    known = measure(rows)
+    known = replace(known, metric=replace(known.metric, widths=choose_widths(rows, known)))
+    assert set(known.metric.widths) == {"often", UNKNOWN}
+    lines = describe_intervals(rows, known)
+    assert [line.partition(":")[0] for line in lines] == [
+        "kernel left out",
+        "family left out",
+        "kernel left out, kind often",
     ]
-    assert 0.88 <= sum(inside) / len(inside) <= 0.95
-    assert len(describe_intervals(rows, widths)) == 4
+    for line in (lines[0], lines[2]):
+        assert 0.88 <= float(line.partition(": ")[2].partition("%")[0]) / 100 <= 0.95, line

@@ -38,6 +38,8 @@ class Figures:
     l2_slices: int
     shared_carveouts: tuple[int, ...]
     """Possible sizes of shared memory, in bytes of `l1_bytes`."""
+    measured: bool = False
+    """Whether times of this GPU are known (measured.json)."""
     l2_partitions: int = 2
     """Parts of the L2 that keep copies of each other's data."""
     tensor_clock_mhz: float = math.inf

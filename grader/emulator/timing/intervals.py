@@ -18,6 +18,9 @@ NINE_OF_TEN = 1.645
 """Standard deviations on each side that contain nine of ten errors of a normal distribution."""
 UNKNOWN = "unknown"
 """Key of the interval for kinds with too few measured times."""
+ELSEWHERE = 3.0
+"""The interval of a GPU of which no time was measured is the interval to this power: it contains
+nine of ten published times of such GPUs (`python benchmarks/published.py`)."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +32,21 @@ class Interval:
     high: float
     times: int
 
+    @property
+    def elsewhere(self) -> Interval:
+        """The interval on a GPU of which no time was measured."""
+        return Interval(self.low**ELSEWHERE, self.high**ELSEWHERE, 0)
+
+
+def interval_of(kind: str, intervals: Mapping[str, Interval]) -> Interval:
+    """The interval of a kind of launch; kinds with too few measured times have that of UNKNOWN."""
+    return intervals.get(kind, intervals[UNKNOWN])
+
 
 def width_of(kind: str, intervals: Mapping[str, Interval]) -> float:
-    """Standard deviation of the logarithm of a kind's errors, from the wider side of its interval;
-    kinds without an interval have that of UNKNOWN."""
-    found = intervals.get(kind, intervals[UNKNOWN])
+    """Standard deviation of the logarithm of a kind's errors, from the wider side of its
+    interval."""
+    found = interval_of(kind, intervals)
     return max(log(found.high), -log(found.low)) / NINE_OF_TEN
 
 

@@ -140,7 +140,7 @@ class LaunchModel:
         scale = self.scale(found)
         facts = self.facts(use, share, cycles, longest)
         kind = find_kind(facts)
-        correction = correct(kind, facts)
+        correction = correct(kind, facts, measured=f.measured)
         simulated = self.launch_us / 1e3 + cycles / f.clock_mhz / 1e3
         return Estimate(
             *correction.of(simulated),

@@ -2,10 +2,10 @@
 
 The model's errors are similar for similar launches: it is 3 % too fast for one padded transpose and
 for the next. measured.json has a row for each launch that was timed on a GPU: its traits, and its
-measured time over its modelled time. A correction is the mean of the nearest kernels, weighted by
-their distance. The scatter of these errors determines the width of the interval. Where few measured
-kernels are near, the kind of the launch determines it (intervals.py), and the correction is close
-to 1.
+measured time over its modelled time. A correction is the prediction of a Gaussian process: the mean
+of the errors of the nearest rows, weighted by their distances from the launch and from each other.
+The process also predicts the uncertainty, which is the width of the interval. Far from all rows the
+correction is 1, and the kind of the launch determines the width (intervals.py).
 
 `python benchmarks/fit.py --record` writes measured.json.
 """
@@ -14,41 +14,39 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import exp, log, sqrt
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import exp, inf, log, sqrt
 from pathlib import Path
 
 import numpy as np
 
-from grader.emulator.timing.intervals import Interval, read_intervals, width_of
+from grader.emulator.timing.intervals import (
+    NINE_OF_TEN,
+    UNKNOWN,
+    Interval,
+    interval_of,
+    read_intervals,
+    width_of,
+)
 from grader.emulator.timing.kinds import Facts, LaunchKind
 
 MEASURED = Path(__file__).parent / "measured.json"
-NEIGHBOURS = 8
-"""Number of kernels that make a correction; each counts with its nearest launch."""
-NEAR = 0.25
-"""Distance at which a kernel's weight is 1/e."""
-DOUBT = 0.3
-"""Weight of the model without a correction, and of the scatter of the launch's kind."""
-NOISE = 0.012
-"""Standard deviation of the logarithm of a time between runs and GPUs of the same type."""
-MOST, LEAST_CLIP = 0.7, 0.03
-"""Weight of the kernels that determine how far errors may be, and errors that are never clipped."""
-SUPPORTED = 1.0
-"""Sum of weights from which on the scatter of the near kernels is trusted."""
+NEAREST = 128
+"""Rows that predict an error. More rows change the prediction by less than 0.2 %."""
+FAR_RATE = 0.3
+"""Distances of the covariance's far part are this fraction of those of its near part."""
 _SCALE = 100
 
 
 @dataclass(frozen=True)
 class Correction:
     """The time on a GPU over the modelled time: most likely `factor`, in nine of ten cases between
-    `low` and `high`. `support`: sum of the weights of the near kernels."""
+    `low` and `high`."""
 
     factor: float
     low: float
     high: float
-    support: float
 
     def of(self, ms: float) -> tuple[float, tuple[float, float]]:
         """A corrected time, and its interval."""
@@ -56,58 +54,77 @@ class Correction:
 
 
 @dataclass(frozen=True)
+class Metric:
+    """How alike the errors of two launches are. `scales`: distance per unit of each trait. The
+    covariance of two errors, in standard deviations of their kinds, is the sum of two Matérn
+    functions of the distance, of order 1/2 and 3/2; `near`: the share of the first, which ends at
+    smaller distances. `noise`: standard deviation of the logarithm of a time between runs, and
+    between GPUs of the same type. `widths`: half the width of an interval in predicted standard
+    deviations, by kind of launch; that of UNKNOWN for all other kinds."""
+
+    scales: np.ndarray
+    near: float
+    noise: float
+    widths: Mapping[str, float] = field(default_factory=lambda: {UNKNOWN: NINE_OF_TEN})
+
+    def width_of(self, kind: str) -> float:
+        """Half the width of the interval of a kind of launch in predicted standard deviations."""
+        return self.widths.get(kind, self.widths[UNKNOWN])
+
+    def covariance(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """The covariance of each launch of `left` with each of `right`, from their scaled traits
+        (rows)."""
+        distances = np.sqrt(np.maximum(0.0, squared_distances(left, right)))
+        far = FAR_RATE * distances
+        part = self.near * np.exp(-distances) + (1 - self.near) * (1 + far) * np.exp(-far)
+        return np.asarray(part)
+
+
+@dataclass(frozen=True)
 class Measured:
-    """Launches with measured times: `traits` has a row of numbers per launch, `errors` the
-    logarithms of measured over modelled times, `kernels` the names of kernels. `intervals`: by
-    kind of launch. `widths`: half the width of an interval in standard deviations, with little
-    support and with support."""
+    """Launches with measured times, a row each. `traits`: their scaled traits; `errors`: the
+    logarithms of measured over modelled times; `doubts`: standard deviations of what in these
+    errors has other causes than the traits; `kernels`: names; `kinds`: kinds of launches.
+    `intervals`: by kind of launch."""
 
     traits: np.ndarray
     errors: np.ndarray
+    doubts: np.ndarray
     kernels: Sequence[str]
+    kinds: Sequence[str]
     intervals: Mapping[str, Interval]
-    widths: tuple[float, float]
+    metric: Metric
 
     def correct(self, kind: str, traits: np.ndarray) -> Correction:
-        """The correction of a launch with these traits."""
-        centre, spread, support = self.estimate(kind, traits)
-        half = spread * self.widths[support > SUPPORTED]
-        return Correction(exp(centre), exp(centre - half), exp(centre + half), support)
+        """The correction of a launch with these traits. A kind without a row has no correction, and
+        the widest interval."""
+        if kind not in self.kinds:
+            return uncorrected(interval_of(kind, self.intervals))
+        centre, spread = self.estimate(kind, traits)
+        half = spread * self.metric.width_of(kind)
+        return Correction(exp(centre), exp(centre - half), exp(centre + half))
 
     def estimate(
-        self, kind: str, traits: np.ndarray, without: str = ""
-    ) -> tuple[float, float, float]:
-        """The most likely error of a launch, its standard deviation, and the support, from kernels
-        other than `without`."""
-        distances = np.sqrt(((self.traits - traits) ** 2).sum(axis=1))
-        nearest: dict[str, int] = {}
-        for index in np.argsort(distances, kind="stable").tolist():
-            if self.kernels[index] != without:
-                nearest.setdefault(self.kernels[index], index)
-            if len(nearest) == NEIGHBOURS:
-                break
-        near = list(nearest.values())
-        weights = np.exp(-((distances[near] / NEAR) ** 2))
-        errors = _clip(self.errors[near], weights)
-        support = float(weights.sum())
-        centre = float(weights @ errors) / (support + DOUBT)
-        scatter = float(weights @ (errors - centre) ** 2)
-        scatter += DOUBT * width_of(kind, self.intervals) ** 2
-        return centre, sqrt(scatter / (support + DOUBT) + NOISE**2), support
-
-
-def _clip(errors: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Errors at most twice as far from their weighted median as MOST of them are. A kernel that did
-    other work when it was timed must not move its neighbours."""
-    middle = _quantile(errors, weights, 0.5)
-    most = max(LEAST_CLIP, 2 * _quantile(np.abs(errors - middle), weights, MOST))
-    return np.asarray(np.clip(errors, middle - most, middle + most))
-
-
-def _quantile(values: np.ndarray, weights: np.ndarray, part: float) -> float:
-    order = np.argsort(values)
-    reached = np.cumsum(weights[order])
-    return float(values[order][np.searchsorted(reached, reached[-1] * part)])
+        self, kind: str, traits: np.ndarray, without: Collection[str] = ()
+    ) -> tuple[float, float]:
+        """The most likely error of a launch and its standard deviation, from the kernels that are
+        not in `without`."""
+        place = traits * self.metric.scales
+        distances = squared_distances(self.traits, place[None])[:, 0]
+        if without:
+            distances[[kernel in without for kernel in self.kernels]] = inf
+        near = np.argsort(distances, kind="stable")[:NEAREST]
+        near = near[np.isfinite(distances[near])]
+        widths = np.array([width_of(self.kinds[row], self.intervals) for row in near])
+        own, noise = width_of(kind, self.intervals), self.metric.noise**2
+        known = np.outer(widths, widths) * self.metric.covariance(
+            self.traits[near], self.traits[near]
+        )
+        known += np.diag(noise + self.doubts[near] ** 2)
+        shared = own * widths * self.metric.covariance(self.traits[near], place[None])[:, 0]
+        weights = np.linalg.solve(known, shared)
+        centre = float(weights @ self.errors[near])
+        return centre, sqrt(own**2 + noise - float(weights @ shared))
 
 
 def describe(facts: Facts) -> np.ndarray:
@@ -134,36 +151,53 @@ def describe(facts: Facts) -> np.ndarray:
     )
 
 
-def correct(kind: LaunchKind, facts: Facts) -> Correction:
-    """The correction of the modelled time of a launch."""
-    return read_measured().correct(kind.value, describe(facts))
+def squared_distances(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The squared distance of each row of `left` from each row of `right`."""
+    squares = (left**2).sum(axis=1)[:, None] + (right**2).sum(axis=1)[None]
+    return np.asarray(squares - 2 * left @ right.T)
+
+
+def correct(kind: LaunchKind, facts: Facts, *, measured: bool) -> Correction:
+    """The correction of the modelled time of a launch. `measured`: whether measured.json has times
+    of this GPU."""
+    known = read_measured()
+    if measured:
+        return known.correct(kind.value, describe(facts))
+    return uncorrected(interval_of(kind.value, known.intervals).elsewhere)
+
+
+def uncorrected(interval: Interval) -> Correction:
+    """The modelled time itself, with this interval."""
+    return Correction(1.0, interval.low, interval.high)
 
 
 @functools.cache
 def read_measured() -> Measured:
     """The launches of measured.json."""
     document = json.loads(MEASURED.read_text(encoding="utf-8"))
-    names, errors, traits = zip(*document["launches"], strict=True)
+    names, kinds, errors, doubts, traits = zip(*document.pop("launches"), strict=True)
+    metric = Metric(np.array(document.pop("scales")), **document)
     return Measured(
-        np.array(traits) / _SCALE,
+        np.array(traits) / _SCALE * metric.scales,
         np.array(errors),
+        np.array(doubts),
         names,
+        kinds,
         read_intervals(),
-        tuple(document["widths"]),
+        metric,
     )
 
 
-def write_measured(
-    launches: Sequence[tuple[str, float, np.ndarray]], widths: tuple[float, float]
-) -> None:
-    """Replaces measured.json. `launches`: kernel, logarithm of measured over modelled time, and
-    traits of each launch."""
+def write_measured(measured: Measured) -> None:
+    """Replaces measured.json, except for the intervals of kinds."""
+    metric = measured.metric
+    traits = np.rint(measured.traits / metric.scales * _SCALE).astype(int).tolist()
+    columns = (measured.kernels, measured.kinds, measured.errors, measured.doubts, traits)
     rows = [
-        json.dumps([name, round(error, 4), np.rint(traits * _SCALE).astype(int).tolist()])
-        for name, error, traits in launches
+        json.dumps([name, kind, round(float(error), 4), round(float(doubt), 3), row])
+        for name, kind, error, doubt, row in sorted(zip(*columns, strict=True))
     ]
+    values = {"scales": metric.scales.tolist(), "near": metric.near, "noise": metric.noise}
+    head = json.dumps({**values, "widths": dict(metric.widths)})[1:-1]
     lines = ",\n  ".join(rows)
-    MEASURED.write_text(
-        f'{{\n "widths": {json.dumps(widths)},\n "launches": [\n  {lines}\n ]\n}}\n',
-        encoding="utf-8",
-    )
+    MEASURED.write_text(f'{{{head},\n "launches": [\n  {lines}\n ]\n}}\n', encoding="utf-8")
