@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from grader.devices.emulated.emulated_device import EmulatedDevice
+from grader.devices.gpus import read_gpus
 from grader.emulator import FaultKind
-from grader.records import DeviceBuffer, Execution, Refused, Role, RunLimits
+from grader.records import DeviceBuffer, Execution, ModelledMode, Refused, Role, RunLimits
 from tests.support.device_plans import make_ready
 from tests.support.planted import find_bugs, named_lines, read_planted
 
@@ -52,6 +53,45 @@ def test_remote_accesses_count_as_bytes_and_as_nothing_else() -> None:
     counters = execution.launches[0].counters
     assert (counters.shared_load_wavefronts, counters.global_load_bytes) == (0, 2 * 128)
     assert (counters.global_load_requests, counters.global_load_sectors) == (0, 0)
+
+
+SPREAD = """
+    cluster.sync();
+    int* other = cluster.map_shared_rank(s, 1 - cluster.block_rank());
+    int sum = 0;
+    for (int k = 0; k < 64; k++) sum += {read};
+    y[threadIdx.x] = sum;
+    cluster.sync();
+"""
+
+
+def modelled_ms(body: str, *, grid: int = 256, cluster: int = 2) -> float:
+    device = EmulatedDevice(threads=2)
+    source = SOURCE.format(grid=grid, cluster=cluster, body=body)
+    program = make_ready(source, BUFFERS, {}, device.info).as_program()
+    execution, _ = device.run(program, {}, limits=LIMITS, mode=ModelledMode(seed=0))
+    modelled = execution.launches[0].modelled
+    assert modelled is not None, execution.launches[0].unmodelled
+    assert modelled.kind == "clusters"
+    return modelled.time_ms
+
+
+def test_reads_of_other_blocks_take_longer_than_own_ones_and_by_the_packets_of_a_warp() -> None:
+    own, same_word, pairs = (
+        modelled_ms(SPREAD.format(read=read))
+        for read in (
+            "((volatile int*)s)[(threadIdx.x + k) % 32]",
+            "((volatile int*)other)[k % 32]",
+            "((volatile int*)other)[(threadIdx.x + k) % 32]",
+        )
+    )
+    assert own < same_word < pairs
+
+
+def test_large_clusters_leave_processors_idle() -> None:
+    figures = read_gpus()["h200"].figures
+    assert figures is not None
+    assert [figures.usable(size) for size in (1, 2, 4, 8, 16)] == [132, 132, 124, 124, 112]
 
 
 def test_blocks_that_have_ended_are_not_waited_for() -> None:

@@ -52,7 +52,7 @@ SPLIT = replace(PLAIN.habits, split_stores=1.0)
         (LaunchKind.PARTIAL, replace(PLAIN, habits=SPLIT, stores=0.5, unfilled=1.0)),
         (LaunchKind.LOCAL, replace(PLAIN, habits=replace(SPLIT, local=0.5), stores=0.9)),
         (LaunchKind.LOOKUPS, replace(PLAIN, habits=replace(SPLIT, lookups=0.1))),
-        (LaunchKind.UNTIMED, replace(PLAIN, habits=replace(SPLIT, untimed=True, swaps=0.1))),
+        (LaunchKind.CLUSTERS, replace(PLAIN, habits=replace(SPLIT, clusters=True, swaps=0.1))),
         (LaunchKind.PRODUCTS, replace(PLAIN, habits=replace(SPLIT, products=True, objects=True))),
         (LaunchKind.OBJECTS, replace(PLAIN, habits=replace(SPLIT, objects=True, swaps=0.1))),
         (LaunchKind.SWAPS, replace(PLAIN, atomics=0.9, habits=replace(SPLIT, swaps=0.1))),
@@ -86,4 +86,4 @@ def test_habits_are_parts_of_instructions_and_sectors() -> None:
     table["kind"][0] = Kind.UNTIMED
     table["kind"][1:3] = Kind.PRODUCT, Kind.PHASE
     habits = read_habits(streams, code)
-    assert (habits.untimed, habits.products, habits.objects) == (True, True, True)
+    assert (habits.clusters, habits.products, habits.objects) == (True, True, True)

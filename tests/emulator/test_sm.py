@@ -10,6 +10,7 @@ import pytest
 
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.devices.gpus import read_gpus
+from grader.emulator.layouts.execution import TraceWord
 from grader.emulator.timing.parameters import Share, choose_carveout, find_parameters
 from grader.emulator.timing.pipes import Kind, Unit
 from grader.emulator.timing.record_arrays import make_rows
@@ -100,10 +101,12 @@ def prepare(
     wavefronts: Sequence[int] = (1,),
     share: Share = FROM_L2,
     fetches: bool = False,
+    packets: int | None = None,
     **changed: float,
 ) -> SimulatedSM:
     """An SM before a run of blocks of these warps. Each access is to the first sector of a line, in
-    turn, or to a part of it, and takes `wavefronts` wavefronts."""
+    turn, or to a part of it, and takes `wavefronts` wavefronts; or it is to shared memory, with this
+    number of `packets` to other blocks of the cluster."""
     code = [each for warp in warps for each in warp]
     table = make_rows(CodeRow, len(code))
     for row, fields in zip(table, code, strict=True):
@@ -116,6 +119,8 @@ def prepare(
     accesses["end"] = accesses["first"] + 1
     accesses["wavefronts"], accesses["tags"] = np.resize(wavefronts, len(made)), 1
     accesses["lanes"] = 1
+    if packets is not None:
+        accesses["space"], accesses["tags"] = TraceWord.SHARED, packets
     touched = make_rows(Line, len(made))
     touched["number"] = np.resize(lines, len(made))
     touched["touched"] = touched["rounds"] = 1
@@ -291,6 +296,26 @@ def test_a_barrier_is_passed_by_all_warps_of_a_block_or_by_those_that_are_left()
     waited = run(short, long).statistics.cycles
     assert waited >= 20 * ADD["stall"] + parameters().barrier_latency
     assert run(short, [ADD] * 20).statistics.cycles >= 19 * ADD["stall"]
+
+
+def test_a_barrier_of_a_cluster_takes_longer_than_that_of_a_block() -> None:
+    of_cluster = {**BARRIER, "latency": 45}
+    own, cluster = (run([each, EXIT]).statistics.cycles for each in (BARRIER, of_cluster))
+    assert cluster - own == 45
+
+
+@pytest.mark.parametrize("kind", [Kind.LOAD, Kind.STORE, Kind.ATOMIC])
+def test_packets_to_other_blocks_of_a_cluster_pass_one_after_another(kind: Kind) -> None:
+    """As many cycles as a packet takes on an H200: 3.9 to 4.6."""
+    code = [instruction(Unit.MEMORY, kind, write_scoreboard=0)] * 40 + [USE, EXIT]
+
+    def cycles(packets: int) -> float:
+        sm = prepare(code, packets=packets)
+        sm.simulate(emulator_runtime())
+        return float(sm.statistics.cycles)
+
+    assert cycles(0) < 300
+    assert 3.5 * 40 * 16 < cycles(32) - cycles(16) < 5 * 40 * 16
 
 
 def test_the_block_that_started_first_has_priority() -> None:

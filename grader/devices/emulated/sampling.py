@@ -201,6 +201,7 @@ class Timed:
                 stage.shared_bytes,
                 outcome.counts.executed,
                 outcome.lengths,
+                ready.native.code.cluster_blocks,
             ),
             outcome.counts.records,
             [

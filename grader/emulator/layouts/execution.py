@@ -91,6 +91,8 @@ class TraceWord:
 
     BLOCK, ACCESS = 2 << 30, 3 << 30
     SPACE_SHIFT = 24
+    ELSEWHERE_SHIFT = 16
+    """In the passes of an access to shared memory: packets to other blocks of the cluster."""
     GLOBAL, SHARED, LOCAL, CONSTANT = 0, 1, 2, 3
     LONGEST = 3 + WARP_LANES
 

@@ -53,9 +53,12 @@ class CodeTable:
     matrices: np.ndarray
 
     @property
-    def untimed(self) -> np.ndarray:
-        """Mask of the instructions that the model does not follow."""
-        return np.asarray(self.table["kind"] == Kind.UNTIMED)
+    def clusters(self) -> np.ndarray:
+        """Mask of the barriers of clusters, and of the instructions that the model does not
+        follow."""
+        kind = self.table["kind"]
+        of_cluster = (kind == Kind.BARRIER) & (self.table["latency"] > 0)
+        return np.asarray(of_cluster | (kind == Kind.UNTIMED))
 
     @property
     def atomics(self) -> np.ndarray:

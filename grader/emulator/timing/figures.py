@@ -7,6 +7,14 @@ import math
 from dataclasses import dataclass, replace
 
 
+PAIR_BLOCKS, PORTABLE_BLOCKS = 2, 8
+"""Clusters of up to this number of blocks fill every SM, or run on every GPU with clusters."""
+CLUSTER_PART, LARGE_CLUSTER_PART = 124 / 132, 112 / 132
+"""Part of the SMs that clusters of more than PAIR_BLOCKS and of more than PORTABLE_BLOCKS use: they
+do not fill each group of SMs (`cudaOccupancyMaxActiveClusters` on an H200: 248 clusters of 4 blocks
+of 256 threads, 124 of 8, 14 of 16 blocks of 1,024)."""
+
+
 @dataclass(frozen=True)
 class Figures:
     """A GPU. The first figures are published; the others were fitted on tests/data/truth for the
@@ -140,6 +148,13 @@ class Figures:
         half, which is every second request. A read takes 64 bytes of bandwidth for all its passes,
         three for two reads."""
         return 64 * self.l2_slices / self.l2_bytes_per_cycle / 3
+
+    def usable(self, cluster_blocks: int) -> int:
+        """The SMs that clusters of this number of blocks can use."""
+        if cluster_blocks <= PAIR_BLOCKS:
+            return self.multiprocessors
+        part = CLUSTER_PART if cluster_blocks <= PORTABLE_BLOCKS else LARGE_CLUSTER_PART
+        return round(part * self.multiprocessors)
 
     def byte_cycles(self, active: int, part: float = 1.0) -> float:
         """Cycles in which an SM's share of a fraction `part` of DRAM's bandwidth moves a byte, with

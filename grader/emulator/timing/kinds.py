@@ -39,7 +39,7 @@ _OF_OBJECTS = [Kind.PHASE, Kind.BULK_LOAD, Kind.BULK_STORE]
 class LaunchKind(StrEnum):
     """Kinds in order of precedence; the values appear in messages."""
 
-    UNTIMED = "clusters"
+    CLUSTERS = "clusters"
     PRODUCTS = "products of warp groups"
     OBJECTS = "barrier objects or bulk copies"
     CALLS = "calls of the system"
@@ -72,15 +72,15 @@ class Habits:
     of the requested sectors in local memory, or prefetched; `split_stores`: fraction of the stored
     sectors that a warp's store covers in part; `wavefronts`: per access to shared memory;
     `load_sectors`, `store_sectors`: per access to global memory; `strong`: fraction of the loads
-    that go past the L1, to read what other blocks write; `untimed`: whether there are instructions
-    that the model does not follow; `products`, `objects`: whether there are products of warp
+    that go past the L1, to read what other blocks write; `clusters`: whether blocks wait for
+    other blocks of their cluster; `products`, `objects`: whether there are products of warp
     groups, and waits for barrier objects or bulk copies."""
 
     swaps: float
     lookups: float
     local: float
     split_stores: float
-    untimed: bool = False
+    clusters: bool = False
     prefetches: float = 0.0
     shared: float = 0.0
     barriers: float = 0.0
@@ -142,7 +142,7 @@ def _match_kinds(f: Facts) -> tuple[tuple[LaunchKind, bool], ...]:
     scattered = f.habits.split_stores > BUSY
     bound = scattered and f.stores > STORES_BUSY
     return (
-        (LaunchKind.UNTIMED, f.habits.untimed),
+        (LaunchKind.CLUSTERS, f.habits.clusters),
         (LaunchKind.PRODUCTS, f.habits.products),
         (LaunchKind.OBJECTS, f.habits.objects),
         (LaunchKind.CALLS, f.calls > MATTERS),
@@ -185,7 +185,7 @@ def read_habits(streams: Streams, code: CodeTable) -> Habits:
         lookups=code.lookups[codes].sum() / instructions,
         local=touched[accesses["space"] == TraceWord.LOCAL].sum() / sectors,
         split_stores=(stored - whole[stores].sum()) / max(1, stored),
-        untimed=bool(code.untimed[codes].any()),
+        clusters=bool(code.clusters[codes].any()),
         prefetches=touched[of_access == Kind.PREFETCH].sum() / sectors,
         shared=shared.sum() / instructions,
         barriers=(kinds == Kind.BARRIER).sum() / instructions,

@@ -99,7 +99,7 @@ class LaunchModel:
         self.streams, self.code, shape = work.streams, work.code, work.shape
         self.figures, self.runtime, self.shape = figures, runtime, shape
         self.work = work
-        self.active = min(figures.multiprocessors, shape.blocks)
+        self.active = min(figures.usable(shape.cluster_blocks), shape.blocks)
         self.rounds = math.ceil(shape.blocks / self.active)
         self.resident = max(1, min(shape.resident, self.rounds))
         self.footprint = Footprint(

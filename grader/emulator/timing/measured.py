@@ -36,7 +36,7 @@ NEAREST = 128
 """Rows that predict an error. More rows change the prediction by less than 0.2 %."""
 FAR_RATE = 0.3
 """Distances of the covariance's far part are this fraction of those of its near part."""
-_SCALE = 100
+_SCALE = 1000
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def describe(facts: Facts) -> np.ndarray:
             min(2.0, log(max(1.0, facts.waves))) / 4,
             *(min(1.0, 20 * each) for each in (habits.swaps, habits.lookups, habits.strong)),
             log(max(1.0, facts.dram_share)),
-            *(habits.local, habits.split_stores, habits.prefetches, float(habits.untimed)),
+            *(habits.local, habits.split_stores, habits.prefetches, float(habits.clusters)),
             *(min(1.0, 5 * part) for part in (habits.shared, habits.special, habits.copies)),
             *(min(1.0, 10 * part) for part in (habits.barriers, habits.matrices)),
             log(max(1.0, habits.wavefronts)) / 4,

@@ -136,6 +136,9 @@ SHARED_ACCESS, GLOBAL_LOAD, GLOBAL_STORE, GLOBAL_ATOMIC, COPY = (
     Pipe(Unit.MEMORY, kind) for kind in (Kind.SHARED, Kind.LOAD, Kind.STORE, Kind.ATOMIC, Kind.COPY)
 )
 CLUSTER = Pipe(Unit.MEMORY, Kind.UNTIMED, 24)
+CLUSTER_ARRIVAL = free("the wait counts as the arrival: programs wait directly after it")
+CLUSTER_BARRIER = Pipe(Unit.NONE, Kind.BARRIER, 45)
+"""As if all warps of the cluster were of the same block (H200: cluster_barriers*.cu)."""
 BARRIER_OBJECT = Pipe(Unit.MEMORY, Kind.OBJECT, 24)
 PHASE = Pipe(Unit.MEMORY, Kind.PHASE, 24)
 BULK_LOAD, BULK_STORE = Pipe(Unit.NONE, Kind.BULK_LOAD, 44), Pipe(Unit.NONE, Kind.BULK_STORE, 44)

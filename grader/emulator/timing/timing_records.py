@@ -89,7 +89,8 @@ class Access:
     `end`.
 
     `more`: accesses of the same instruction, directly behind this one (asynchronous copies).
-    `tags` of an operation on a barrier object: its bytes or copies (cpp/timing/tracing.h).
+    `tags` of an operation on a barrier object: its bytes or copies (cpp/timing/tracing.h); of an
+    access to shared memory: packets to other blocks of the cluster.
     """
 
     first: int
@@ -237,6 +238,8 @@ class Shared:
     divergence_free: float
     bulk_free: float
     """When the unit for bulk copies accepts another line."""
+    cluster_free: float
+    """When the path to the shared memory of other SMs accepts another packet."""
     read_credit: float
     owed_sectors: float
     write_credit: float

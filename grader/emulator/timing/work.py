@@ -28,13 +28,14 @@ AROUND_WORDS = 4_000
 @dataclass(frozen=True)
 class Shape:
     """Sizes of a launch: blocks in total, resident blocks per SM, shared memory per block in bytes,
-    executed instructions in total, and the durations of its blocks."""
+    executed instructions in total, the durations of its blocks, and the blocks of a cluster."""
 
     blocks: int
     resident: int
     shared_bytes: int
     executed: int
     lengths: Lengths
+    cluster_blocks: int = 1
 
     @property
     def unevenness(self) -> float:

@@ -27,7 +27,13 @@ from grader.emulator.layouts.execution import (
     FaultCode,
 )
 from grader.emulator.layouts.forms import ArrivalForm, VoteMode
-from grader.emulator.timing.pipes import BARRIER, BARRIER_OBJECT, CLUSTER, PHASE
+from grader.emulator.timing.pipes import (
+    BARRIER,
+    BARRIER_OBJECT,
+    CLUSTER_ARRIVAL,
+    CLUSTER_BARRIER,
+    PHASE,
+)
 
 
 def bar(e: Emitter, i: Decoded) -> None:
@@ -183,8 +189,8 @@ def _alone(e: Emitter, i: Decoded) -> None:
 
 
 BARRIERS: dict[str, Opcode] = {
-    "UCGABAR_ARV": row(arrive_at_cluster, pipe=CLUSTER, ordered=always),
-    "UCGABAR_WAIT": row(wait_for_cluster, pipe=CLUSTER, flow=ControlFlow(), ordered=always),
+    "UCGABAR_ARV": row(arrive_at_cluster, pipe=CLUSTER_ARRIVAL, ordered=always),
+    "UCGABAR_WAIT": row(wait_for_cluster, pipe=CLUSTER_BARRIER, flow=ControlFlow(), ordered=always),
     "BAR": row(bar, "SYNC RED ARV AND OR POPC DEFER_BLOCKING", pipe=BARRIER, flow=ControlFlow()),
 }
 

@@ -20,16 +20,33 @@ COLD uint32_t access_elsewhere(Context &context, const Warp &warp, Access access
     return FaultCode::NONE;
 }
 
+// The number of packets for lanes that access other blocks: each is for a pair of sectors, or for a
+// sector of an atomic (H200: costs/cluster_*.cu, clusters/halves_exchanged.cu). Blocks have
+// different addresses.
+static uint32_t count_packets(const Context &context, Access access, uint32_t mask)
+{
+    uint32_t bytes = access.atomic ? SECTOR_BYTES : 2 * SECTOR_BYTES, packets[WARP_LANES];
+    for (uint32_t lane = 0; lane < WARP_LANES; ++lane)
+        packets[lane] = context.lane_addresses[lane] / bytes;
+    return count_lanes(distinct_lanes(packets, mask, WARP_LANES));
+}
+
 uint32_t access_carefully(Context &context, Warp &warp, Access access, uint32_t slot_index,
                           uint32_t instruction, uint32_t mask)
 {
+    bool traced = warp.trace < warp.trace_end && !access.is(AccessFlag::UNTRACED);
+    uint32_t all = mask, packets = 0;
     if (access.space == Space::SHARED && unlikely(is_in_cluster(context))) {
         uint32_t elsewhere = lanes_elsewhere(context, mask);
+        packets = traced ? count_packets(context, access, elsewhere) : 0;
         uint32_t code = access_elsewhere(context, warp, access, slot_index, instruction, elsewhere);
         if (code != FaultCode::NONE)
             return code;
         mask &= ~elsewhere;
     }
+    uint32_t passes = packets << TraceWord::ELSEWHERE_SHIFT;
+    if (mask == 0 && packets != 0)
+        trace_access(context, warp, access, passes, instruction, all);
     if (mask == 0)
         return FaultCode::NONE;
     Slot &slot = context.slots[slot_index];
@@ -40,8 +57,9 @@ uint32_t access_carefully(Context &context, Warp &warp, Access access, uint32_t 
             return code;
         keep_worst(context, warp, access, slot, mask);
     }
-    if (warp.trace < warp.trace_end && !access.is(AccessFlag::UNTRACED))
-        trace_access(context, warp, access, passes_of(context, slot, mask), instruction, mask);
+    if (traced)
+        trace_access(context, warp, access, passes | passes_of(context, slot, mask), instruction,
+                     all);
     if (context.checked_state != nullptr) {
         watch_access(context, warp, access, slot, instruction, mask);
         if (access.space == Space::SHARED && is_in_cluster(context))

@@ -35,6 +35,11 @@ constexpr double LOAD_PORT_CYCLES = 0.36, PORT_CYCLES = 0.5;
 // Data stage cycles of a sector that arrives past the L1: 5.75 cycles for an asynchronous copy of
 // 16 bytes per lane, 7 for a load (costs/shared_reads.cu on an H200).
 constexpr double PAST_FILL_CYCLES = 0.19;
+// The path to the shared memory of other SMs of the cluster: cycles of a packet of a load, a store
+// and an atomic; from there until a loaded value arrives; and by how much the path may lag behind
+// before the load/store unit waits (H200: costs/cluster_*.cu).
+constexpr double LOAD_ELSEWHERE = 4.5, STORE_ELSEWHERE = 3.9, ATOMIC_ELSEWHERE = 4.6;
+constexpr double LATENCY_ELSEWHERE = 185.0, QUEUE_ELSEWHERE = 100.0;
 // Latency of an access without active lanes.
 constexpr double SKIPPED_CYCLES = 10.0;
 
@@ -442,6 +447,32 @@ static Ends access_global(const SM &sm, Warp &warp, const CodeRow &row, int64_t 
     return {done, read};
 }
 
+// Cycles of an access on the path to the shared memory of other SMs.
+static double cycles_elsewhere(const CodeRow &row, const Access &access)
+{
+    double each = row.kind == Kind::ATOMIC  ? ATOMIC_ELSEWHERE
+                  : row.kind == Kind::STORE ? STORE_ELSEWHERE
+                                            : LOAD_ELSEWHERE;
+    return double(access.tags) * each;
+}
+
+// An access to shared memory by a generic address: of the own block, or of others in the cluster.
+static Ends access_cluster(const SM &sm, Warp &warp, const CodeRow &row, const Access &access,
+                           double begin)
+{
+    Shared &shared = *sm.shared;
+    pass_data(sm, begin, max(1.0, double(access.wavefronts)));
+    double read = shared.lsu_free, done = read + sm.p->shared_latency;
+    if (access.tags == 0)
+        return {done, done};
+    double &free = shared.cluster_free;
+    free = max(free, read) + cycles_elsewhere(row, access);
+    shared.lsu_free = max(shared.lsu_free, free - QUEUE_ELSEWHERE);
+    if (row.kind != Kind::LOAD)
+        warp.stored = max(warp.stored, free);
+    return {max(done, free + LATENCY_ELSEWHERE), read + READ_CYCLES};
+}
+
 Ends access_memory(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, double t)
 {
     bool global = row.kind != Kind::SHARED && index >= 0;
@@ -453,11 +484,8 @@ Ends access_memory(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, 
         sm.shared->lsu_free = begin + 1.0;
         return {begin + 1.0 + SKIPPED_CYCLES, begin + 1.0 + SKIPPED_CYCLES};
     }
-    if (sm.accesses[index].space == TraceWord::SHARED) { // by a generic address
-        pass_data(sm, begin, sm.accesses[index].wavefronts);
-        double done = sm.shared->lsu_free + sm.p->shared_latency;
-        return {done, done};
-    }
+    if (sm.accesses[index].space == TraceWord::SHARED) // by a generic address
+        return access_cluster(sm, warp, row, sm.accesses[index], begin);
     if (row.kind == Kind::PREFETCH)
         return prefetch(sm, sm.accesses[index], begin, t);
     return access_global(sm, warp, row, index, begin, t);

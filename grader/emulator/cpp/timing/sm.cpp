@@ -431,7 +431,7 @@ static void issue(const SM &sm, Partition &partition, Warp &warp, double t)
         warp.at_barrier = true;
         warp.dependencies_end = NEVER;
         ++sm.blocks[warp.place].arrived;
-        pass_barrier(sm, warp.place, pass_divergence(sm, 1.0, t));
+        pass_barrier(sm, warp.place, pass_divergence(sm, 1.0, t) + double(row.latency));
     } else {
         int64_t line = sm.steps[warp.position].code / CODE_LINE;
         if (sm.code_lines != nullptr && line != step.code / CODE_LINE)

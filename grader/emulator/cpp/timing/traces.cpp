@@ -30,6 +30,8 @@ __extension__ using LineBytes = unsigned __int128;
 // Whether a record is a basic block's; otherwise it is an access's.
 static bool is_block(uint32_t word) { return word >> 30 == TraceWord::BLOCK >> 30; }
 
+constexpr uint32_t PASSES_MASK = (1 << TraceWord::ELSEWHERE_SHIFT) - 1;
+
 static uint32_t space_of(uint32_t word) { return word >> TraceWord::SPACE_SHIFT & 3; }
 
 // Whether the record has an address for each lane.
@@ -212,6 +214,10 @@ static int64_t add_access(const Trace &trace, const uint32_t *record, int64_t a,
     access.first = used;
     access.wavefronts = max(int64_t(1), record[2]);
     access.tags = access.space == TraceWord::CONSTANT ? record[1] : 0;
+    if (access.space == TraceWord::SHARED && record[2] >> TraceWord::ELSEWHERE_SHIFT != 0) {
+        access.wavefronts = record[2] & PASSES_MASK;
+        access.tags = record[2] >> TraceWord::ELSEWHERE_SHIFT;
+    }
     if (has_addresses(record[0]) && trace.widths[record[0] & INDEX_MASK] == LINE_BYTES) {
         used = add_copied_lines(trace.lines, used, record);
     } else if (has_addresses(record[0])) {
