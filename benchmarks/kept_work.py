@@ -174,7 +174,11 @@ def trace(program: Program, arrays: Arrays, gpu: Gpu) -> Traced:
     device.gpu, figures = gpu, gpu.figures
     assert figures is not None
     plan, pool = Plan(program, arrays, LIMITS), _Kept()
-    execution, _ = device.perform(plan, RunOptions(Recorder(figures, plan, TIMED, pool).run))
+    recorder = Recorder(figures, plan, TIMED, pool)
+    execution, _ = device.perform(plan, RunOptions(recorder.run))
+    if recorder.uneven:  # a sample does not represent all blocks
+        recorder = Recorder(figures, plan, TIMED, pool, samples=False)
+        execution, _ = device.perform(plan.started(), RunOptions(recorder.run))
     if execution.failure is not None:
         raise NotModelledError(describe_mistake(execution.failure).message)
     launches = pool.launches

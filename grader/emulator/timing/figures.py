@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-
 PAIR_BLOCKS, PORTABLE_BLOCKS = 2, 8
 """Clusters of up to this number of blocks fill every SM, or run on every GPU with clusters."""
 CLUSTER_PART, LARGE_CLUSTER_PART = 124 / 132, 112 / 132
