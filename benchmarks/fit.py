@@ -51,7 +51,6 @@ from error_table import (
 )
 from jobs import Job
 from kept_work import ModelledRun, make_pool, model_jobs
-from metric import learn
 from model import find_timed, model_all, record, times_of
 
 from grader.devices.gpus import Gpu, read_gpus
@@ -128,6 +127,10 @@ def main() -> None:
     parser.add_argument("--record", action="store_true")
     parser.add_argument("--json", type=Path, metavar="FILE")
     options = parser.parse_args()
+    try:
+        from metric import learn  # before an hour of work
+    except ModuleNotFoundError as error:
+        parser.error(f"{error}: install it with `pip install jax`")
     timed = find_timed(options.gpu, options.only)
     if not timed:
         parser.error(f"no time of such a program was measured on {options.gpu}")

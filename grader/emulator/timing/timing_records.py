@@ -85,13 +85,11 @@ class Step:
 
 
 class Access:
-    """An access of `lanes` lanes: `wavefronts` and `tags` in cycles, and the lines `first` to
-    `end`.
+    """An access of `lanes` lanes: `wavefronts` and `tags` in cycles, and lines `first` to `end`.
 
     `more`: accesses of the same instruction, directly behind this one (asynchronous copies).
     `tags` of an operation on a barrier object: its bytes or copies (cpp/timing/tracing.h); of an
-    access to shared memory: packets to other blocks of the cluster.
-    """
+    access to shared memory: packets to other blocks of the cluster."""
 
     first: int
     end: int
@@ -237,9 +235,8 @@ class Shared:
     start_free: float
     divergence_free: float
     bulk_free: float
-    """When the unit for bulk copies accepts another line."""
+    """Of the unit for bulk copies; `cluster_free`: of the path to shared memory of other SMs."""
     cluster_free: float
-    """When the path to the shared memory of other SMs accepts another packet."""
     read_credit: float
     owed_sectors: float
     write_credit: float
