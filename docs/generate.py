@@ -13,6 +13,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,9 @@ from grader.cuda.functions import (  # noqa: E402
     read_versions,
     unsupported_names,
 )
+from grader.devices.gpus import read_gpus  # noqa: E402
 from grader.emulator.codegen.opcodes.reference import render_coverage  # noqa: E402
+from grader.emulator.timing.figures import Figures  # noqa: E402
 from grader.emulator.timing.intervals import UNKNOWN, read_intervals  # noqa: E402
 from grader.explore.mistakes import draw_causes  # noqa: E402
 from grader.grading.tools import find_toolchain  # noqa: E402
@@ -250,6 +253,61 @@ benchmarks/published.py` repeats the table.
 
 Sources: github.com/siboehm/SGEMM_CUDA (README); fridayswithfaraday.com, "Matrix Transpose: The
 Canonical CUDA Optimization Problem"."""
+
+
+def make_gpus() -> str:
+    """The figures of each GPU with their sources, and the figures that all GPUs share."""
+    gpus = [gpu for gpu in read_gpus().values() if gpu.figures is not None]
+    rows = (
+        (
+            gpu.name.removeprefix("NVIDIA "),
+            str(figures.multiprocessors),
+            f"{figures.clock_mhz:,.0f}",
+            f"{figures.dram_gbps:,.0f}",
+            f"{figures.l2_bytes / 2**20:.4g}",
+            " / ".join(map(str, (figures.l1_latency, figures.l2_latency, figures.dram_latency))),
+            f"{figures.l2_bytes_per_cycle:,.0f}",
+            f"{figures.l2_slices} / {figures.dram_channels}",
+            "measured" if figures.measured else "**unverified**",
+        )
+        for gpu in gpus
+        if (figures := gpu.figures) is not None
+    )
+    head = ("GPU", "SMs", "MHz", "DRAM, GB/s", "L2, MiB", "latency of L1 / L2 / DRAM, cycles")
+    head = (*head, "L2, bytes per cycle", "slices / channels", "times")
+    sources = (
+        f"- **{gpu.name.removeprefix('NVIDIA ')}**: {gpu.source}. Model: {(gpu.timing or {})['source']}."
+        for gpu in gpus
+    )
+    own = {name for gpu in gpus for name in gpu.timing or {}}
+    shared = (
+        (f"`{each.name}`", f"{each.default:g}")
+        for each in fields(Figures)
+        if isinstance(each.default, int | float) and each.name not in {*own, "measured"}
+    )
+    return f"""\
+# What is known of each GPU?
+
+The [timing model](../timing-model.md) has these figures of each GPU. Only the H100's and the H200's
+times were compared with a GPU. All other GPUs are unverified, and their [intervals are
+wider](../timing-model.md#the-interval-of-a-time). `python benchmarks/published.py` compares two of
+them with [published times](model-errors.md#against-published-figures).
+
+{format_table(head, rows)}
+
+## Sources
+
+Where a source names another GPU, the figure is that GPU's. "No source" marks a guess.
+
+{chr(10).join(sources)}
+
+## Figures of all GPUs
+
+Nobody has published these figures for each GPU. They come from an H100 and an H200, by
+[microbenchmarks or a fit](../timing-model.md#the-parameters), and are used for all GPUs. Other
+generations may differ by more than the interval. `grader/emulator/timing/figures.py` explains them.
+
+{format_table(("figure", "value"), shared)}"""
 
 
 def _format_intervals() -> str:
@@ -524,6 +582,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "commands": make_commands,
     "corpus": make_corpus,
     "cuda-functions": make_cuda_functions,
+    "gpus": make_gpus,
     "metrics": make_metrics,
     "model-errors": make_errors,
     "opcodes": make_opcodes,
