@@ -276,7 +276,8 @@ def make_gpus() -> str:
     head = ("GPU", "SMs", "MHz", "DRAM, GB/s", "L2, MiB", "latency of L1 / L2 / DRAM, cycles")
     head = (*head, "L2, bytes per cycle", "slices / channels", "times")
     sources = (
-        f"- **{gpu.name.removeprefix('NVIDIA ')}**: {gpu.source}. Model: {(gpu.timing or {})['source']}."
+        f"- **{gpu.name.removeprefix('NVIDIA ')}**: {gpu.source}."
+        f" Model: {(gpu.timing or {})['source']}."
         for gpu in gpus
     )
     own = {name for gpu in gpus for name in gpu.timing or {}}
