@@ -84,8 +84,9 @@ def test_the_shares_are_the_same_each_time() -> None:
 
 
 LONG = 200_000
-LEAST_MS = LONG * 4 / 1.98e6
-"""A warp waits four cycles for each of its sums."""
+LEAST_MS = 0.97 * LONG * 4 / 1.98e6
+"""A warp waits four cycles for each of its sums. The correction by similar kernels, which comes after
+all lower bounds, may take some percent of a time."""
 SERIAL = WORK.format(LONG) + " if (a == 0.5f) out[1] = 1;"
 ONE_WORKS = {
     "first_ticket": f"if (threadIdx.x == 0 && atomicAdd(&next, 1u) == 0) {{ {SERIAL} }}",
