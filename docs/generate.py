@@ -287,7 +287,7 @@ def make_gpus() -> str:
         if isinstance(each.default, int | float) and each.name not in {*own, "measured"}
     )
     return f"""\
-# What is known of each GPU?
+# Figures of each GPU
 
 The [timing model](../timing-model.md) has these figures of each GPU. Only the H100's and the H200's
 times were compared with a GPU. All other GPUs are unverified, and their [intervals are
