@@ -6,6 +6,7 @@ behind the first one say what differs elsewhere, and what is expected besides:
     // expect without a model: passed, only a clock tells (65 % of the peak, 80 % are asked)
     // expect without a model: passed, only the timed size tells
     // expect with a model: passed, too close to call
+    // expect with a model: passed, the model is too fast (82 % of the peak)
     // expect with a model: inconclusive, hardly known (the model does not know this kind of kernel)
     // expect on an emulated device: unsupported (HGMMA)
     // expect on an emulated H200: too many points (why the model is so far off)
@@ -28,6 +29,7 @@ SUBMISSIONS = ROOT / "tests" / "submissions"
 ONLY_A_CLOCK_TELLS = "passed, only a clock tells"
 ONLY_THE_TIMED_SIZE_TELLS = "passed, only the timed size tells"
 TOO_CLOSE_TO_CALL = "passed, too close to call"
+MODEL_TOO_FAST = "passed, the model is too fast"
 HARDLY_KNOWN = "inconclusive, hardly known"
 TOO_MANY_POINTS = "too many points"
 
@@ -35,7 +37,7 @@ _NAME = re.compile(r"(?P<status>[a-z_]+)--(?P<reason>[a-z0-9_]+)")
 _LINE = re.compile(r"// expect (?P<where>[^:]+): (?P<what>[^(]+?)(?: \((?P<why>.+)\))?")
 _WHERE = {
     "without a model": {ONLY_A_CLOCK_TELLS, ONLY_THE_TIMED_SIZE_TELLS},
-    "with a model": {TOO_CLOSE_TO_CALL, HARDLY_KNOWN},
+    "with a model": {TOO_CLOSE_TO_CALL, MODEL_TOO_FAST, HARDLY_KNOWN},
     "on an emulated device": {status.value for status in Status},
     "on an emulated H200": {TOO_MANY_POINTS},
     "points": None,

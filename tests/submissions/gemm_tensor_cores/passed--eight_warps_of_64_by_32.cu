@@ -1,5 +1,4 @@
 // 128 x 128 elements of C a block of eight warps, 64 x 32 a warp; the next tiles wait in registers.
-// expect with a model: inconclusive, hardly known (data in the L2)
 #include <cuda_fp16.h>
 #include <mma.h>
 

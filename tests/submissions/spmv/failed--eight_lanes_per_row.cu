@@ -1,6 +1,5 @@
 // Eight lanes multiply a row.
 // expect without a model: passed, only a clock tells (46 % of the peak, 57 % are asked)
-// expect with a model: passed, too close to call (43.9 to 57.7 % are modelled)
 #define THREADS 256
 #define LANES 8
 // launch: spmv<<<ceil_div(rows * LANES, THREADS), THREADS>>>(y, first, column, value, x, rows)

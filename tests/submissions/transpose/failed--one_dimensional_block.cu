@@ -1,6 +1,6 @@
 // 1-D block of 256 threads; row and column in the tile by / and % of a constant. Only a clock tells: 79 % of the peak on an H100.
 // expect without a model: passed, only a clock tells (79 % of an H100's peak bandwidth, 80 % are asked)
-// expect with a model: passed, too close to call
+// expect with a model: passed, the model is too fast (82 % of the peak)
 #define N 32
 #define THREADS 256
 // launch: transpose1d<<<dim3(ceil_div(cols, N), ceil_div(rows, N)), THREADS>>>(out, in, rows, cols)
