@@ -5,15 +5,15 @@ doubt, and how wrong are these?
 
 Grades the known submissions that this GPU has graded (tests/data/verdicts_GPU.json) on the emulated
 GPU, with modelled times. Prints each check of a time that passed although its modelled value misses
-the goal: the modelled value with its interval, the GPU's value, the goal, and the distance of the
-GPU's value from the goal. Then the number of checks of times by outcome. PATTERN (`transpose/*`)
-selects files. --json writes all checks of times. Exit code 0.
+the goal, that waits for a GPU, or whose points differ from the GPU's: the modelled value, the GPU's
+value and its distance from the goal, the goal, and the check's message. Then the number of checks
+of times by outcome. PATTERN (`transpose/*`) selects files. --json writes all checks of times. Exit
+code 0.
 """
 
 from __future__ import annotations
 
 import argparse
-import fnmatch
 import json
 import sys
 import time
@@ -24,6 +24,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from verdicts import SEED, find_known
+
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import grader
@@ -31,9 +33,8 @@ from grader.metrics import TIMED
 from grader.records import CheckStatus
 from grader.spec.exercise import Threshold
 from grader.spec.reader import read_exercise
-from tests.support.known import KNOWN, ROOT, Known, digest
+from tests.support.known import ROOT, Known, digest
 
-SEED = 11
 SLACK_POINTS = 4.0
 """Points by which a check may differ and still count as judged alike."""
 
@@ -89,7 +90,11 @@ def main() -> None:
     options = parser.parse_args()
     path = ROOT / f"tests/data/verdicts_{options.gpu}.json"
     verdicts = json.loads(path.read_text(encoding="utf-8"))
-    chosen = [each for each in KNOWN if is_chosen(each, verdicts, options.patterns)]
+    chosen = [
+        each
+        for each in find_known(options.patterns)
+        if verdicts.get(each.name, {}).get("sha256") == digest(each.file)
+    ]
     start = time.monotonic()
     with ThreadPoolExecutor(options.jobs) as pool:
         pairs = pool.map(lambda each: (each, grade(each, options.gpu)), chosen)
@@ -105,13 +110,6 @@ def main() -> None:
     if options.json is not None:
         rows = [asdict(judged) for judged in found]
         options.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-
-
-def is_chosen(known: Known, verdicts: Mapping[str, Any], patterns: list[str]) -> bool:
-    """Whether the GPU has graded this very file, and a pattern selects it."""
-    if verdicts.get(known.name, {}).get("sha256") != digest(known.file):
-        return False
-    return not patterns or any(fnmatch.fnmatch(known.name, pattern) for pattern in patterns)
 
 
 def grade(known: Known, gpu: str) -> grader.Score:

@@ -23,7 +23,7 @@ from jax.flatten_util import ravel_pytree
 from scipy.optimize import minimize
 
 from grader.emulator.timing.intervals import width_of
-from grader.emulator.timing.measured import FAR_RATE, Measured, Metric
+from grader.emulator.timing.measured import Measured, Metric, covary
 
 jax.config.update("jax_enable_x64", True)
 
@@ -138,7 +138,6 @@ class LeftOut:
         squares = (places**2).sum(axis=1)
         squared = squares[:, None] + squares[None] - 2 * places @ places.T
         distances = jnp.sqrt(jnp.maximum(0.0, squared) + 1e-10)  # the root's slope is finite
-        near, far = jax.nn.sigmoid(parameters["near"]), FAR_RATE * distances
-        part = near * jnp.exp(-distances) + (1 - near) * (1 + far) * jnp.exp(-far)
+        part = covary(distances, jax.nn.sigmoid(parameters["near"]), jnp.exp)
         noise = noise_of(parameters) * jnp.eye(len(squares))
         return jnp.outer(self._widths, self._widths) * part + noise

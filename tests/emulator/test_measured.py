@@ -14,8 +14,6 @@ from tests.emulator.test_kinds import PLAIN
 
 KIND = "any kind"
 WIDE = {UNKNOWN: Interval(0.5, 2.0, 100)}
-STANDARD = log(2.0) / 1.645
-"""Standard deviation of WIDE."""
 HERE, NEAR, FAR = np.zeros(2), np.array([0.1, 0.0]), np.array([50.0, 0.0])
 METRIC = Metric(np.ones(2), near=0.5, noise=0.01)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp, inf, log, sqrt
 from pathlib import Path
@@ -75,9 +75,7 @@ class Metric:
         """The covariance of each launch of `left` with each of `right`, from their scaled traits
         (rows)."""
         distances = np.sqrt(np.maximum(0.0, squared_distances(left, right)))
-        far = FAR_RATE * distances
-        part = self.near * np.exp(-distances) + (1 - self.near) * (1 + far) * np.exp(-far)
-        return np.asarray(part)
+        return covary(distances, self.near, np.exp)
 
 
 @dataclass(frozen=True)
@@ -149,6 +147,16 @@ def describe(facts: Facts) -> np.ndarray:
             *(float(habits.products), float(habits.objects)),
         ]
     )
+
+
+def covary(
+    distances: np.ndarray, near: float, exp: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """The covariance of errors at these distances (Metric). `exp`: NumPy's; benchmarks/metric.py
+    calls it with JAX's arrays and its function."""
+    far = FAR_RATE * distances
+    found: np.ndarray = near * exp(-distances) + (1 - near) * (1 + far) * exp(-far)
+    return found
 
 
 def squared_distances(left: np.ndarray, right: np.ndarray) -> np.ndarray:
