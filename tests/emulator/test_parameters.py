@@ -45,6 +45,7 @@ def test_merged_loads_take_less_of_the_l2_and_atomics_do_not() -> None:
             figures,
             figures.multiprocessors,
             Share(0.0, 0.0, 0.9, merged=part),
+            blocks=1,
             carveout=0,
             atomic_cycles=1.0,
             wait=0.0,

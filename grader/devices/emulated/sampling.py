@@ -184,7 +184,7 @@ class Timed:
         the same time."""
         if self.ran.outcome.fault is not None:
             return self.ran
-        if self.ran.outcome.waited:
+        if self.ran.outcome.waited and not self.ran.outcome.together:
             return replace(self.ran, unmodelled=Unmodelled.WAITS)
         held = None if before is None else before.result().held
         return _model(self.drawn, self.ran, self.traced(), held)
@@ -208,6 +208,7 @@ class Timed:
                 (region.offset, region.offset + region.size_bytes)
                 for region in ready.memory.regions.values()
             ],
+            outcome.waited,
         )
 
 
@@ -329,7 +330,8 @@ def _model(
     stage = drawn.stage
     found = estimate(drawn.ready.native, traced, stage.figures, held, stage.spans)
     if found is None:
-        return replace(ran, unmodelled=Unmodelled.UNEVEN_BLOCKS)
+        waited = ran.outcome.waited
+        return replace(ran, unmodelled=Unmodelled.WAITS if waited else Unmodelled.UNEVEN_BLOCKS)
     bounds = tuple(Bound(each.resource, each.used, each.advice) for each in found.bounds)
     l1 = Lookups(float(found.load_hits), float(found.load_sectors))
     l2 = Lookups(float(found.l2.hits), float(found.l2.sectors))

@@ -63,6 +63,8 @@ OF_BLOCK: list[tuple[Any, ...]] = [
     *words("ctaid_x", "ctaid_y", "ctaid_z"),
     ("begun", "u4"),  # warps that have started to run
     ("started", "i8"),  # clock of its warps at its start
+    ("drew", "i8", 2),  # clocks of its last two atomics that waited for other blocks
+    ("waiting", "i8"),  # traced warp instructions of rounds of loops in which they waited
 ]
 """Fields of a CONTEXT."""
 

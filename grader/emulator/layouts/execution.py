@@ -89,7 +89,7 @@ class TraceWord:
     warp's trace ends that many words before its buffer does.
     """
 
-    BLOCK, ACCESS = 2 << 30, 3 << 30
+    WAITED, BLOCK, ACCESS = 1 << 30, 2 << 30, 3 << 30
     SPACE_SHIFT = 24
     ELSEWHERE_SHIFT = 16
     """In the passes of an access to shared memory: packets to other blocks of the cluster."""
@@ -248,6 +248,7 @@ _WARP = [
     ("slice", "u4"),  # instructions until the next test for a wait loop
     ("spent", "u4"),  # instructions of the slice that it has executed
     ("clock", "i8"),  # cycles, as if the warp were alone (block_cycles.py)
+    ("since", "i8"),  # the clock at the start of its slice
     ("stale", "u4"),  # consecutive turns without a change for it
     ("waits_at", "u4"),  # the instruction that reads the awaited value
     # next trace record of the warp, and the end of its trace: see cpp/timing/tracing.h
@@ -333,6 +334,9 @@ CONTEXT = np.dtype(
         ("under_way", pointer_to("UnderWay")),  # asynchronous work of all its blocks
         ("blocks_begun", "u8"),
         ("waited", "u4"),  # whether any warp has waited in a loop
+        # turns of all waiting blocks in which some went on; blocks that did not go on in these
+        *words("turns_on", "left_behind"),
+        ("went_on", "u4"),  # whether a warp has gone on in this turn
         ("host_wait", "i8"),  # ns for which stalled blocks wait on: a program may write a value
     ],
     align=True,

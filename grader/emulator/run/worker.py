@@ -165,6 +165,12 @@ class Worker:
         return self.settings.budget - int(self.context[0]["reserve"] + self.context[0]["budget"])
 
     @property
+    def waited_together(self) -> bool:
+        """Whether its blocks waited for each other, and then all went on at once."""
+        context = self.context[0]
+        return bool(context["turns_on"] > 0 and context["left_behind"] <= context["turns_on"])
+
+    @property
     def lengths(self) -> Lengths:
         """Durations of its blocks so far."""
         context, late = self.context[0], self.late

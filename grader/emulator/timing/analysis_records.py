@@ -10,8 +10,8 @@ class Trace:
     """The `words` of all warps, warp after warp (cpp/timing/tracing.h), and their expansion.
 
     `ends`: 0, then the end of each warp's words; `starts` and `sizes`: of basic blocks; `widths`:
-    bytes per lane, by instruction; `atomics`: 1 for atomics. `first`: the first step of each warp,
-    then the end of the last warp.
+    bytes per lane, by instruction; `atomics`: 1 for atomics. `waited`: 1 for basic blocks of loops
+    in which a warp waited. `first`: the first step of each warp, then the end of the last warp.
     """
 
     words: Annotated[int, "uint32_t *"]
@@ -20,6 +20,7 @@ class Trace:
     sizes: Annotated[int, "int64_t *"]
     widths: Annotated[int, "int64_t *"]
     atomics: Annotated[int, "int64_t *"]
+    waited: Annotated[int, "int64_t *"]
     first: Annotated[int, "int64_t *"]
     steps: Annotated[int, "Step *"]
     accesses: Annotated[int, "Access *"]
@@ -69,6 +70,24 @@ class Touched:
     words: Annotated[int, "uint32_t *"]
     regions: Annotated[int, "Region *"]
     region_count: int
+
+
+class Revisits:
+    """Accesses of warps to lines that they accessed before. `visitors` and `places` have a number
+    per line of global memory, which the caller sets to 0: the last warp that accessed it, from 1
+    on, and the sectors that this warp had accessed until then. The L2 loses a line, wholly or in
+    part (`lost`), if its warp accesses more than `capacity` other sectors in between. Results:
+    sectors that the L2 has lost before a load or a store, per buffer."""
+
+    streams: Annotated[int, "Stream *"]
+    visitors: Annotated[int, "uint32_t *"]
+    places: Annotated[int, "uint32_t *"]
+    regions: Annotated[int, "Region *"]
+    loaded: Annotated[int, "double *"]
+    stored: Annotated[int, "double *"]
+    region_count: int
+    capacity: float
+    lost: float
 
 
 class Walks:
@@ -123,3 +142,6 @@ class ContentionSums:
     swaps: float
     contended_swaps: float
     successes: float
+
+
+ANALYSIS_RECORDS = (Trace, Stream, Region, Touched, Revisits, Walks, ContentionSums)

@@ -13,6 +13,7 @@ from grader.emulator.isa.operands import GROUP_END, Constant, Immediate, Predica
 from grader.emulator.timing.pipes import ALU, Kind
 from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.timing_records import (
+    AWAITS_BLOCKS,
     ENDS_GROUP,
     FLOAT_ATOMIC,
     LEFT_SHARED,
@@ -59,6 +60,14 @@ class CodeTable:
         kind = self.table["kind"]
         of_cluster = (kind == Kind.BARRIER) & (self.table["latency"] > 0)
         return np.asarray(of_cluster | (kind == Kind.UNTIMED))
+
+    def waiting_at(self, loops: Sequence[int]) -> np.ndarray:
+        """The CodeRows if warps wait for all blocks of the grid in loops of these instructions: at
+        their reads."""
+        table = self.table.copy()
+        reads = [index for index in loops if table["kind"][index] in (Kind.LOAD, Kind.ATOMIC)]
+        table["argument"][reads] = AWAITS_BLOCKS
+        return table
 
     @property
     def atomics(self) -> np.ndarray:

@@ -100,6 +100,12 @@ class Figures:
     """Cycles between the starts of two blocks, over all SMs."""
     memory_issue: float = 2.0
     barrier_latency: float = 12.0
+    poll_wait: float = 690.0
+    """Cycles from the last arrival at a barrier of the grid until the slowest block has seen it,
+    without the latency of a read; `poll_turn`: of an L2 slice for each block's arrival, and for
+    each block that reads if all take more than `poll_round` cycles (H200: grid_barriers.cu)."""
+    poll_turn: float = 3.4
+    poll_round: float = 2360.0
     block_fence: float = 18.0
     """Cycles from a fence to the warp's next instruction, for block, GPU and system scope. Fences
     of system scope that arrive during another are completed together after it (fence figures:
@@ -154,6 +160,12 @@ class Figures:
             return self.multiprocessors
         part = CLUSTER_PART if cluster_blocks <= PORTABLE_BLOCKS else LARGE_CLUSTER_PART
         return round(part * self.multiprocessors)
+
+    def blocks_wait(self, blocks: int) -> float:
+        """Cycles from the last arrival at a barrier of a grid of `blocks` blocks until a block can
+        see it."""
+        turns = self.poll_turn * blocks
+        return self.poll_wait + turns + max(0.0, turns - self.poll_round)
 
     def byte_cycles(self, active: int, part: float = 1.0) -> float:
         """Cycles in which an SM's share of a fraction `part` of DRAM's bandwidth moves a byte, with

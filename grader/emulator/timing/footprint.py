@@ -13,7 +13,7 @@ from grader.emulator.cpp import Runtime
 from grader.emulator.layouts.execution import SECTOR_BYTES
 from grader.emulator.run.lazy_pages import make_zeros
 from grader.emulator.run.memory import LIMIT
-from grader.emulator.timing.analysis_records import Region, Touched
+from grader.emulator.timing.analysis_records import Region, Revisits, Touched
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.record_arrays import make_pointing, make_rows
 from grader.emulator.timing.streams import Streams
@@ -80,7 +80,7 @@ class Footprint:
         resident: int = 1,
     ) -> None:
         self._regions, self._figures, self._runtime = regions, f, runtime
-        self._groups, self._resident = around, resident
+        self._streams, self._groups, self._resident = streams, around, resident
         self._l2_sectors = f.shared_part * f.l2_bytes / SECTOR_BYTES
         self._scale = executed / max(1, len(streams.steps))
         self._own = self._touch(streams)
@@ -98,10 +98,13 @@ class Footprint:
         )
         total = float(loads.sum())
         loads = np.maximum(0.0, loads - self._held)
+        loaded_again, stored_again = self._lost_again
+        total, loads = total + float(loaded_again.sum()), loads + loaded_again
         stores, partial, updated = (
             self._extend(own[name], self._random if closely else once)
             for name in ("stored", "partial", "updated")
         )
+        stores = stores + stored_again
         dropped = partial * self._dropped()
         filled = dropped + updated
         read, written = float(loads.sum()), float((stores + filled).sum())
@@ -129,6 +132,35 @@ class Footprint:
             write_lost=float(((stores + filled) * writing).sum()),
             waited=float(((leaving + filled) * writing).sum()),
         )
+
+    @cached_property
+    def _lost_again(self) -> tuple[np.ndarray, np.ndarray]:
+        """Sectors of each buffer that the L2 loses before the same warp loads or stores them again,
+        since all resident warps access as many other sectors in between. Blocks that access the
+        same data do so at the same time."""
+        own, f = self._own, self._figures
+        found = np.zeros((2, len(self._regions)))
+        times = (PAIR_SECTORS * own["loaded_pairs"] + own["stored"]) * self._scale
+        once = np.minimum(times, 2 * self._buffer_sectors)  # loaded and stored
+        capacity = f.held_part * f.l2_bytes / SECTOR_BYTES
+        if once.sum() <= capacity:
+            return found[0], found[1]
+        alone = float(once.sum() / times.sum())
+        lines = LIMIT // LINE_BYTES
+        arrays = {
+            "streams": self._streams.record(),
+            "visitors": make_zeros(lines, np.uint32, sparse=True),
+            "places": make_zeros(lines, np.uint32, sparse=True),
+            "regions": make_regions(self._regions),
+            "loaded": found[0],
+            "stored": found[1],
+        }
+        warps = self._resident * self._streams.warps_per_block
+        numbers = {"region_count": len(self._regions), "capacity": capacity / warps / alone}
+        revisits = make_pointing(Revisits, arrays, numbers | {"lost": LOST})
+        self._runtime.revisit(revisits.ctypes.data)
+        again = found * self._scale * alone
+        return again[0], again[1]
 
     @property
     def unfilled_part(self) -> float:

@@ -40,6 +40,7 @@ class LaunchKind(StrEnum):
     """Kinds in order of precedence; the values appear in messages."""
 
     CLUSTERS = "clusters"
+    GRID = "barriers of the grid"
     PRODUCTS = "products of warp groups"
     OBJECTS = "barrier objects or bulk copies"
     CALLS = "calls of the system"
@@ -73,14 +74,15 @@ class Habits:
     sectors that a warp's store covers in part; `wavefronts`: per access to shared memory;
     `load_sectors`, `store_sectors`: per access to global memory; `strong`: fraction of the loads
     that go past the L1, to read what other blocks write; `clusters`: whether blocks wait for
-    other blocks of their cluster; `products`, `objects`: whether there are products of warp
-    groups, and waits for barrier objects or bulk copies."""
+    other blocks of their cluster; `grid`: for all blocks; `products`, `objects`: whether there are
+    products of warp groups, and waits for barrier objects or bulk copies."""
 
     swaps: float
     lookups: float
     local: float
     split_stores: float
     clusters: bool = False
+    grid: bool = False
     prefetches: float = 0.0
     shared: float = 0.0
     barriers: float = 0.0
@@ -143,6 +145,7 @@ def _match_kinds(f: Facts) -> tuple[tuple[LaunchKind, bool], ...]:
     bound = scattered and f.stores > STORES_BUSY
     return (
         (LaunchKind.CLUSTERS, f.habits.clusters),
+        (LaunchKind.GRID, f.habits.grid),
         (LaunchKind.PRODUCTS, f.habits.products),
         (LaunchKind.OBJECTS, f.habits.objects),
         (LaunchKind.CALLS, f.calls > MATTERS),
@@ -186,6 +189,7 @@ def read_habits(streams: Streams, code: CodeTable) -> Habits:
         local=touched[accesses["space"] == TraceWord.LOCAL].sum() / sectors,
         split_stores=(stored - whole[stores].sum()) / max(1, stored),
         clusters=bool(code.clusters[codes].any()),
+        grid=len(streams.waited) > 0,
         prefetches=touched[of_access == Kind.PREFETCH].sum() / sectors,
         shared=shared.sum() / instructions,
         barriers=(kinds == Kind.BARRIER).sum() / instructions,

@@ -26,7 +26,7 @@ from grader.emulator.timing.sm import SimulatedSM, make_sm
 from grader.emulator.timing.streams import Streams, join
 from grader.emulator.timing.timing_records import CODE_LINE, LINE_BYTES, SUB_PARTITIONS, Statistics
 from grader.emulator.timing.walks import BUSY_L2, HARDLY_SHARED, follow_walks, merged_part
-from grader.emulator.timing.work import TracedLaunch, Work, find_work
+from grader.emulator.timing.work import UNEVEN, TracedLaunch, Work, find_work
 
 SIMULATED_INSTRUCTIONS = 400_000
 MUCH = 0.5
@@ -35,9 +35,6 @@ NEIGHBOURS_FROM = 0.2
 """Fraction of DRAM's bandwidth up to which neighbouring blocks and DRAM rows are ignored."""
 WAVES = 4
 """Waves of resident blocks during which blocks still start and end together."""
-UNEVEN = 1.5
-"""If the traced blocks executed this many times the average (triangles, queues), their time is not
-scaled by their number."""
 
 
 @dataclass(frozen=True)
@@ -385,6 +382,7 @@ class LaunchModel:
             f,
             self.active,
             share or Share(1.0, 1.0, f.dram_part),
+            blocks=self.shape.blocks,
             carveout=choose_carveout(f, self.shape.resident, self.shape.shared_bytes),
             atomic_cycles=self.active * self.busiest_slice / max(1.0, self.atomic_turns),
             wait=wait,

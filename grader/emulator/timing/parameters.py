@@ -71,9 +71,17 @@ def find_share(
 
 
 def find_parameters(
-    f: Figures, active: int, dram: Share, *, carveout: int, atomic_cycles: float, wait: float
+    f: Figures,
+    active: int,
+    dram: Share,
+    *,
+    blocks: int,
+    carveout: int,
+    atomic_cycles: float,
+    wait: float,
 ) -> Parameters:
-    """The parameters of one of `active` SMs of this GPU. `carveout`: see choose_carveout;
+    """The parameters of one of `active` SMs of this GPU. `blocks`: of the grid; `carveout`: see
+    choose_carveout;
     `atomic_cycles`: cycles of the L2 per turn of an atomic, for one SM; `wait`: mean delay of a
     read in DRAM's queues."""
     sectors_per_cycle = f.l2_bytes_per_cycle / SECTOR_BYTES
@@ -103,6 +111,7 @@ def find_parameters(
         "atomic_cycles": atomic_cycles,
         "atomic_slice_cycles": f.atomic_turn * turn,
         "atomic_pass_cycles": f.pass_cycles * turn,
+        "blocks_wait": f.blocks_wait(blocks),
         "dispatch_cycles": f.dispatch_cycles * active,
         "dram_wait": wait,
         "access_cycles": 32 / f.load_lanes,

@@ -43,7 +43,7 @@ def first_row(record: type[R], rows: np.ndarray) -> R:
 
 
 def make_pointing(
-    record: type, arrays: Mapping[str, np.ndarray], numbers: Mapping[str, int]
+    record: type, arrays: Mapping[str, np.ndarray], numbers: Mapping[str, float]
 ) -> np.ndarray:
     """An array with a record that points to `arrays`; they must outlive it."""
     made = make_rows(record, 1)

@@ -51,8 +51,10 @@ def stand_for_all(streams: Streams, count: int) -> bool:
 
 
 def measure_distance(streams: Streams, counts: Sequence[InstructionCounts]) -> float:
-    """The distance of the traces from a launch with these counts, 0 to 1."""
+    """The distance of the traces from a launch with these counts, 0 to 1. Loops in which warps
+    waited do not count: their rounds are a matter of time."""
     executed = np.zeros(streams.work.executed.shape[1])
+    counts = [each for each in counts if each.index not in streams.waited]
     for each in counts:
         executed[each.index] += each.executed_in_code
     total = max(1.0, executed.sum())

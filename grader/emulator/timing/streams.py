@@ -27,8 +27,9 @@ _COUNTED_APART = [Kind.COPY, Kind.PREFETCH, Kind.BULK_LOAD, Kind.BULK_STORE]
 
 @dataclass(frozen=True)
 class Work:
-    """Totals per block: executions of each instruction (a row per block); sectors of global
-    accesses and wavefronts of shared accesses, without asynchronous copies."""
+    """Totals per block, without the loops in which its warps waited: executions of each instruction
+    (a row per block); sectors of global accesses and wavefronts of shared accesses, without
+    asynchronous copies."""
 
     executed: np.ndarray
     sectors: np.ndarray
@@ -41,7 +42,8 @@ class Streams:
 
     `steps`, `accesses` and `lines` are arrays of records; `table` has the CodeRows of their code.
     `fraction`: the fraction of the blocks' executed instructions that the traces contain, as they
-    may be cut off. `local_bytes`: local memory per thread.
+    may be cut off. `local_bytes`: local memory per thread. `waited`: instructions of loops in which
+    warps waited for others; the traces contain only the last round of a wait.
     """
 
     first: np.ndarray
@@ -52,6 +54,7 @@ class Streams:
     warps_per_block: int
     fraction: float
     local_bytes: int = 0
+    waited: Sequence[int] = ()
 
     @property
     def blocks(self) -> int:
@@ -70,13 +73,16 @@ class Streams:
         """Its totals. Counters of copies and prefetches differ from their times."""
         codes, access = self.steps["code"], self.steps["access"]
         ends = self.first[:: self.warps_per_block]
-        executed = [
-            np.bincount(codes[start:end], minlength=len(self.table))
-            for start, end in pairwise(ends)
-        ]
+        executed = np.array(
+            [
+                np.bincount(codes[start:end], minlength=len(self.table))
+                for start, end in pairwise(ends)
+            ]
+        )
+        executed[:, self.waited] = 0
         made = np.flatnonzero(access >= 0)
         kinds = self.table["kind"][codes[made]]
-        made = made[~np.isin(kinds, _COUNTED_APART)]
+        made = made[~np.isin(kinds, _COUNTED_APART) & ~np.isin(codes[made], self.waited)]
         edges, space = np.searchsorted(made, ends), self.accesses["space"]
         of_access = (
             self.sectors("touched", self.accesses) * (space == TraceWord.GLOBAL),
@@ -86,7 +92,7 @@ class Streams:
             np.diff(np.concatenate([[0], np.cumsum(each[access[made]], dtype=np.int64)])[edges])
             for each in of_access
         )
-        return Work(np.array(executed), sectors, wavefronts)
+        return Work(executed, sectors, wavefronts)
 
     def sectors(self, mask: str, accesses: np.ndarray) -> np.ndarray:
         """The number of sectors in a `mask` of each access's lines."""
@@ -129,6 +135,7 @@ def make_streams(
         "sizes": np.array([len(block) for block in blocks], dtype=np.int64),
         "widths": code.widths,
         "atomics": code.atomics,
+        "waited": np.zeros(len(blocks), dtype=np.int64),
         "first": first,
     }
     numbers = {"warp_count": len(warps)}
@@ -137,9 +144,11 @@ def make_streams(
     if len(steps) < executed:
         first, steps = _cut_at_barriers(first, steps, code.barriers, len(traces[0]))
         fraction = len(steps) / max(1, executed)
-    warps_per_block = len(traces[0])
+    waiting = arrays["waited"].tolist()
+    waited = [n for block, waits in zip(blocks, waiting, strict=True) if waits for n in block]
+    table, warps_per_block = code.waiting_at(waited), len(traces[0])
     return Streams(
-        first, steps, accesses, lines, code.table, warps_per_block, fraction, local_bytes
+        first, steps, accesses, lines, table, warps_per_block, fraction, local_bytes, waited
     )
 
 

@@ -10,14 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from grader.emulator.timing.analysis_records import (
-    ContentionSums,
-    Region,
-    Stream,
-    Touched,
-    Trace,
-    Walks,
-)
+from grader.emulator.timing.analysis_records import ANALYSIS_RECORDS
 from grader.emulator.timing.stalls import Profile, Span
 
 LINE_BYTES, LINE_SECTORS = 128, 4
@@ -28,8 +21,9 @@ PAIR_SECTORS = 2
 PAGE_LINES = 2
 """Lines that DRAM moves together, or opens a row for."""
 FLOAT_ATOMIC, SWAP_ATOMIC = 2, 3
-ENDS_GROUP, LEFT_SHARED = 1, 2
-"""`CodeRow.argument` of a product of a warp group: it ends a group; A lies in shared memory."""
+AWAITS_BLOCKS, ENDS_GROUP, LEFT_SHARED = 1, 1, 2
+"""`CodeRow.argument` of a load or atomic: the warp waits there for all blocks of the grid. Of a
+product of a warp group: it ends a group; A lies in shared memory."""
 OBJECT_SET, OBJECT_COPIES = 1, 2
 """`CodeRow.argument` of an operation on a barrier object: it initialises the object; it arrives
 after the thread's asynchronous copies."""
@@ -77,8 +71,7 @@ class CodeRow:
 
 
 class Step:
-    """An executed instruction of a warp: its index in the code, and the index of its access, -1 for
-    none."""
+    """An executed instruction of a warp: its index in the code, and of its access, -1 for none."""
 
     code: Annotated[int, "i4"]
     access: Annotated[int, "i4"]
@@ -328,6 +321,7 @@ class Parameters:
     atomic_pass_cycles: float
     memory_issue: float
     barrier_latency: float
+    blocks_wait: float
     dispatch_cycles: float
     dram_spread: float
     dram_wait: float
@@ -393,7 +387,7 @@ class SM:
 RECORDS = {
     each.__name__: each
     for each in (
-        *(CodeRow, Step, Access, Line, Trace, Stream, Region, Touched, Walks, ContentionSums),
+        *(CodeRow, Step, Access, Line, *ANALYSIS_RECORDS),
         *(Warp, Block, Object, Partition, CacheLine, Merging, Shared, Statistics, Parameters),
         *(Span, Profile, SM),
     )

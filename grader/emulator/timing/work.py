@@ -4,7 +4,7 @@ of its blocks."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 
@@ -21,6 +21,9 @@ from grader.emulator.timing.streams import Streams, make_streams
 
 LATE_WORDS = 40_000
 """Words per warp of a late trace that may represent a launch."""
+UNEVEN = 1.5
+"""If the traced blocks executed this many times the average (triangles, queues), their time is not
+scaled by their number."""
 AROUND_WORDS = 4_000
 """Words of a warp's trace that suffice to find the data that it shares with neighbours."""
 
@@ -46,12 +49,14 @@ class Shape:
 @dataclass(frozen=True)
 class TracedLaunch:
     """Observations of a launch: candidate traces of blocks, of which the first representative group
-    is used; its shape, its counts per instruction, first and last addresses of buffers."""
+    is used; its shape, its counts per instruction, first and last addresses of buffers; whether all
+    blocks waited for each other."""
 
     candidates: Sequence[Sequence[BlockTrace]]
     shape: Shape
     counts: Sequence[InstructionCounts]
     regions: Sequence[tuple[int, int]]
+    waited: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,13 @@ class Work:
     late: Streams | None
     cycles: np.ndarray
     calls: int = 0
+
+    @property
+    def waits_long(self) -> bool:
+        """Whether blocks wait much longer for others than they work: then those that work are not
+        among the traced blocks. (The length of a block contains its waits for blocks.)"""
+        own = self.cycles_alone(self.streams).max() / max(1e-9, self.streams.fraction)
+        return bool(self.shape.lengths.longest > UNEVEN * own)
 
     def cycles_alone(self, streams: Streams) -> np.ndarray:
         """For each block of streams: cycles of its longest warp, with sleeps at the rate of the
@@ -95,21 +107,24 @@ def find_work(kernel: NativeKernel, traced: TracedLaunch) -> Work | None:
     chosen = choose_representative(candidates, traced.counts)
     if chosen is None:
         return None
+    shape = traced.shape
+    if traced.waited:
+        shape = replace(shape, executed=_executed_once(chosen, traced.counts))
     groups = [group for traces in traced.candidates for group in _side_by_side(traces)]
     around = [read(group, AROUND_WORDS, whole=False) for group in groups]
     recorded = any(len(warp) for trace in long for warp in trace.warps)
     late = read(long, whole=False) if recorded else None
     calls = sum(each.executed for each in traced.counts if each.opcode.startswith("CALL.ABS"))
-    return Work(
-        chosen,
-        around,
-        code,
-        traced.shape,
-        traced.regions,
-        late,
-        kernel.cycles_by_instruction,
-        calls,
-    )
+    cycles = kernel.cycles_by_instruction
+    work = Work(chosen, around, code, shape, traced.regions, late, cycles, calls)
+    return None if traced.waited and work.waits_long else work
+
+
+def _executed_once(streams: Streams, counts: Sequence[InstructionCounts]) -> int:
+    """Warp instructions of a launch with these counts if each wait took a single round."""
+    waited = int(np.isin(streams.steps["code"], streams.waited).sum())
+    others = sum(each.executed for each in counts if each.index not in streams.waited)
+    return round(others / (1.0 - waited / max(1, len(streams.steps))))
 
 
 def _read_traces(

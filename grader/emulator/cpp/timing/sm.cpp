@@ -197,8 +197,15 @@ static void resume(const SM &sm, Warp &warp, double at)
     wake_partitions(sm, at);
 }
 
-// Continues the warps whose phase has ended. `anyway`: all warps that wait for a phase, because no
-// warp can continue: their traces are cut off. Returns whether there are any.
+// Whether the warp reads here until all blocks of the grid have come.
+static bool awaits_blocks(const CodeRow &row)
+{
+    return (row.kind == Kind::LOAD || row.kind == Kind::ATOMIC) && row.argument == AWAITS_BLOCKS;
+}
+
+// Continues the warps whose phase has ended. `anyway`: all warps, because none can continue: they
+// wait for other blocks, and the simulated ones have all come; or for a phase, and their traces are
+// cut off. Returns whether there are any.
 static bool resume_released(const SM &sm, double t, bool anyway)
 {
     bool found = false;
@@ -206,9 +213,10 @@ static bool resume_released(const SM &sm, double t, bool anyway)
         Warp &warp = sm.warps[w];
         if (warp.awaited == NO_OBJECT || (warp.awaited != RELEASED && !anyway))
             continue;
+        double more = warp.awaited == OTHER_BLOCKS ? sm.p->blocks_wait : 0.0;
         warp.awaited = NO_OBJECT;
         found = true;
-        resume(sm, warp, max(warp.ready, t));
+        resume(sm, warp, max(warp.ready, t) + more);
     }
     sm.shared->released = false;
     return found;
@@ -426,6 +434,9 @@ static void issue(const SM &sm, Partition &partition, Warp &warp, double t)
         warp.awaited = NO_OBJECT;
         retire(sm, warp, t);
     } else if (warp.awaited != NO_OBJECT) {
+        warp.dependencies_end = NEVER;
+    } else if (awaits_blocks(sm.table[sm.steps[warp.position].code])) {
+        warp.awaited = OTHER_BLOCKS;
         warp.dependencies_end = NEVER;
     } else if (row.kind == Kind::BARRIER) {
         warp.at_barrier = true;

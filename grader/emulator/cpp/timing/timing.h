@@ -68,6 +68,13 @@ inline bool is_global(int64_t kind)
 
 inline bool is_bulk(int64_t kind) { return kind == Kind::BULK_LOAD || kind == Kind::BULK_STORE; }
 
+// Whether instructions of a kind bring data of global memory to the SM.
+inline bool loads(int64_t kind)
+{
+    return kind == Kind::LOAD || kind == Kind::COPY || kind == Kind::PREFETCH ||
+           kind == Kind::BULK_LOAD;
+}
+
 inline bool is_among(const int64_t *numbers, int32_t count, int64_t number)
 {
     while (count > 0)
@@ -94,7 +101,8 @@ int64_t tag_of(const SM &sm, const Warp &warp, int64_t number);
 
 // objects.cpp: performs an operation on barrier objects, or a bulk copy. A warp that has to wait for a phase has
 // `awaited` set; the end of the phase sets it to RELEASED, and the SM's `released`.
-constexpr int64_t NO_OBJECT = 0, RELEASED = -1;
+// A warp that waits for the other blocks of the grid has OTHER_BLOCKS.
+constexpr int64_t NO_OBJECT = 0, RELEASED = -1, OTHER_BLOCKS = -2;
 Ends change_objects(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, double t);
 Ends await_phase(const SM &sm, Warp &warp, int64_t index, double t);
 Ends copy_bulk(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, double t);

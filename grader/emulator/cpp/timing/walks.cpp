@@ -48,8 +48,7 @@ EXPORT void emulator_follow_walks(Walks &walks)
 {
     int64_t warps = walks.streams->warps_per_block * walks.at_once; // of a visitor
     for_lines(*walks.streams, [&](const Line &line, const CodeRow &row, int64_t warp, int64_t n) {
-        if (row.kind == Kind::LOAD || row.kind == Kind::COPY || row.kind == Kind::PREFETCH ||
-            row.kind == Kind::BULK_LOAD)
+        if (loads(row.kind))
             load_line(walks, line, uint32_t(walks.first_visitor + warp / warps + 1),
                       uint8_t(warp % walks.streams->warps_per_block), n);
     });

@@ -29,6 +29,7 @@ constexpr uint64_t CHECKED_BYTES = offsetof(CheckedState, global_writers);
 struct Resident {
     uint8_t saved[SAVED_BYTES], checked[CHECKED_BYTES];
     int64_t executed, next; // clock of the second warp that reaches an atomic
+    int64_t drew, clock;    // of a waiting block: of its last atomic but one, and now
 };
 
 // Cycles by which a block may run ahead of the next block; and of its own turn if it is ahead of
@@ -51,6 +52,7 @@ static Resident save(const Context &context)
     memcpy(found.saved, reinterpret_cast<const uint8_t *>(&context) + SAVED_FROM, SAVED_BYTES);
     found.executed = context.block_budget - context.budget;
     found.next = context.draws[1];
+    found.drew = context.drew[0];
     if (context.checked_state != nullptr)
         memcpy(found.checked, context.checked_state, CHECKED_BYTES);
     return found;
@@ -248,7 +250,7 @@ static void set_horizon(Context &context, const Residents &all, int64_t clock)
     context.horizon = clock + TURN;
 }
 
-// Moves a waiting block's clocks forward to the present.
+// Moves a waiting block's clocks forward.
 static void catch_up(Context &context, int64_t now)
 {
     for (Warp &warp : Warps{context})
@@ -266,7 +268,7 @@ static uint32_t begin(Context &context, uint64_t linear)
     context.ctaid_z = uint32_t(linear / width / height);
     context.block_budget = context.budget;
     context.horizon = NEVER;
-    context.started = 0;
+    context.started = context.waiting = context.drew[0] = context.drew[1] = 0;
     if (Residents *all = context.most_resident == 0 ? nullptr : context.residents) {
         if (context.blocks_begun >= context.most_resident && !all->ends.empty()) {
             context.started = all->ends.top();
@@ -308,7 +310,7 @@ static void end(Context &context)
         context.traces[warp.index].first = reinterpret_cast<uint64_t>(warp.trace);
         warp.trace_end = nullptr;
     }
-    context.traces[context.warp_count].first = executed;
+    context.traces[context.warp_count].first = executed - context.waiting;
     context.traces = nullptr;
     if (late) {
         context.late_warps = nullptr;
@@ -326,12 +328,17 @@ static uint32_t end_turn(Context &context, Residents &all, uint32_t code)
         end(context);
         return code;
     }
-    if (code == DRAWS)
+    if (code == DRAWS) {
+        if (context.drew[1] != context.draws[0])
+            context.drew[0] = context.drew[1];
+        context.drew[1] = context.draws[0];
         all.drawing.emplace(std::pair(context.draws[0], all.turns++), save(context));
-    else if (code == WAITS || code == STALLED)
+    } else if (code == WAITS || code == STALLED) {
         all.waiting.push_back(save(context));
-    else
+        all.waiting.back().clock = latest_clock(context);
+    } else {
         return code;
+    }
     return allocate_block(context, all);
 }
 
@@ -348,6 +355,19 @@ static uint32_t run_first(Context &context, Residents &all)
     return end_turn(context, all, run_block(context));
 }
 
+// The clock at which blocks go on that wait for all others. The last to come has not waited: it may
+// wait for the next time, and the atomic by which it came is its last but one.
+static int64_t end_of_wait(const std::vector<Resident> &waiting)
+{
+    int64_t drew = 0, last = 0, second = 0;
+    for (const Resident &each : waiting) {
+        drew = std::max(drew, each.drew);
+        second = std::max(second, std::min(last, each.clock));
+        last = std::max(last, each.clock);
+    }
+    return std::max(drew, second);
+}
+
 // Gives each waiting block a turn; if nothing changes, further blocks may start. Returns a
 // FaultCode.
 static uint32_t run_waiting(Context &context, Residents &all, bool &moved)
@@ -355,17 +375,24 @@ static uint32_t run_waiting(Context &context, Residents &all, bool &moved)
     std::vector<Resident> before;
     before.swap(all.waiting);
     moved = false;
+    uint32_t still = 0;
+    int64_t now = end_of_wait(before);
     for (Resident &each : before) {
         all.vacant.push_back(save(context));
         restore(context, each);
         set_horizon(context, all, all.now);
+        catch_up(context, now);
+        context.went_on = 0;
         uint32_t code = run_block(context);
         moved |= code != STALLED;
-        if (code != WAITS && code != STALLED)
-            catch_up(context, all.now);
+        still += (code == WAITS || code == STALLED) && context.went_on == 0;
         code = end_turn(context, all, code);
         if (code != FaultCode::NONE)
             return code;
+    }
+    if (still < before.size()) {
+        ++context.turns_on;
+        context.left_behind += still;
     }
     // Alternating directions release a chain of waiting blocks within two rounds.
     if (moved)

@@ -8,6 +8,7 @@
 // once.
 #include <ctime>
 
+#include "timing/tracing.h"
 #include "warps/barrier_objects.h"
 #include "warps/blocks.h"
 
@@ -88,6 +89,7 @@ static uint32_t run_one_block(Context &context, Warp &warp)
 static uint32_t run_slice(Context &context, Warp &warp)
 {
     int64_t before = context.budget;
+    warp.since = warp.clock;
     uint32_t code = run_for(context, warp, int64_t(warp.slice) - warp.spent);
     if (code == DRAWS) {
         int64_t executed = before - context.budget;
@@ -140,13 +142,15 @@ static_assert(offsetof(Warp, uniform_predicates) ==
 enum class Loop { STILL, COUNTS, MOVES };
 
 // Runs one round of a loop and stops at the loop's first basic block in the code. Returns SLICE_END
-// with the kind of the loop in `found`, or the result of run_for.
-static uint32_t go_round(Context &context, Warp &warp, Loop &found)
+// with the kind of the loop in `found`, or the result of run_for. `other`: if the path only waits
+// for the warp's other paths, the loop of the path that runs then.
+static uint32_t go_round(Context &context, Warp &warp, Loop &found, bool other = true)
 {
     found = Loop::MOVES;
     bool sure = false;
     uint32_t start = warp.pc, mask = warp.mask, first = start, shared_read = 0, left = LONGEST_LOOP;
     Held before(context, warp);
+    const uint32_t *trace = warp.trace;
     do {
         if (warp.mask == mask && warp.pc < first)
             first = warp.pc;
@@ -158,9 +162,12 @@ static uint32_t go_round(Context &context, Warp &warp, Loop &found)
         uint32_t code = run_one_block(context, warp);
         if (code != SLICE_END)
             return code;
+        if (other && left == LONGEST_LOOP && warp.mask != mask)
+            return go_round(context, warp, found, false);
     } while ((warp.pc != start || warp.mask != mask) && --left != 0);
     if (left == 0)
         return SLICE_END;
+    int64_t traced = warp.trace - trace;
     uint32_t changed = before.changed(warp);
     if (shared_read == 0 || changed > (sure ? FEW_REGISTERS : 0))
         return SLICE_END;
@@ -171,6 +178,8 @@ static uint32_t go_round(Context &context, Warp &warp, Loop &found)
         if (code != SLICE_END)
             return code;
     }
+    if (changed == 0)
+        forget_rounds(context, warp, traced);
     return SLICE_END;
 }
 
@@ -179,6 +188,7 @@ static uint32_t go_round(Context &context, Warp &warp, Loop &found)
 static uint32_t end_turn(Context &context, Warp &warp, bool changed, bool waits)
 {
     context.waited |= waits;
+    context.went_on |= changed;
     warp.stale = changed ? 0 : warp.stale + 1;
     return warp.stale >= PATIENCE ? STALLED : WAITS;
 }
@@ -190,11 +200,13 @@ COLD uint32_t examine_and_run_on(Context &context, Warp &warp)
     uint32_t waiting = 0; // consecutive paths that wait
     for (;;) {
         Loop loop;
-        int64_t horizon = context.horizon;
+        int64_t horizon = context.horizon, clock = warp.waits ? warp.clock : warp.since;
         context.horizon = NEVER;
         uint32_t code = go_round(context, warp, loop);
         context.horizon = horizon;
         warp.waits = code == SLICE_END && loop == Loop::STILL;
+        if (warp.waits)
+            warp.clock = clock; // the rounds are a matter of time
         if (code != SLICE_END) {
             warp.slice = FIRST_SLICE;
             return code;
@@ -202,6 +214,7 @@ COLD uint32_t examine_and_run_on(Context &context, Warp &warp)
         int64_t longest = loop == Loop::COUNTS ? LONGEST_WAITING_SLICE : LONGEST_SLICE;
         changed |= loop != Loop::STILL;
         waits |= loop != Loop::MOVES;
+        context.left_behind += loop == Loop::COUNTS; // whether it goes on is not known
         bool long_turn = warp.slice >= LONGEST_SLICE;
         warp.slice = loop == Loop::STILL        ? FIRST_SLICE
                      : 2 * warp.slice < longest ? 2 * warp.slice
