@@ -39,8 +39,9 @@ from grader.devices.emulated.runtime import emulator_runtime
 from grader.devices.emulated.sampling import Timed
 from grader.devices.gpus import Gpu
 from grader.emulator.codegen.kept_files import read_whole, write_whole
+from grader.emulator.timing.estimate import Estimate
 from grader.emulator.timing.figures import Figures
-from grader.emulator.timing.launch_time import Estimate, LaunchModel
+from grader.emulator.timing.launch_time import LaunchModel
 from grader.emulator.timing.measured import describe
 from grader.emulator.timing.representative import choose_blocks
 from grader.emulator.timing.work import TracedLaunch, Work, find_work

@@ -64,7 +64,9 @@ def parameters(share: Share = FROM_L2) -> Parameters:
     figures = read_gpus()["h100"].figures
     assert figures is not None
     carveout = choose_carveout(figures, 1, 0)
-    return find_parameters(figures, 1, share, blocks=1, carveout=carveout, atomic_cycles=1.0, wait=0.0)
+    return find_parameters(
+        figures, 1, share, blocks=1, carveout=carveout, atomic_cycles=1.0, wait=0.0
+    )
 
 
 def run(

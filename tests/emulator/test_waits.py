@@ -13,6 +13,7 @@ from grader.emulator.timing.pipes import Kind, Unit
 from grader.emulator.timing.profile import simulate_profiled
 from grader.emulator.timing.sm import SimulatedSM
 from grader.emulator.timing.stalls import Stall
+from grader.emulator.timing.timing_records import AWAITS_BLOCKS
 from tests.emulator.test_sm import (
     ADD,
     EXIT,
@@ -37,7 +38,7 @@ PREFETCH = instruction(Unit.MEMORY, Kind.PREFETCH)
 INVALIDATE = instruction(Unit.NONE, Kind.INVALIDATE)
 
 
-def cycles(*warps: Sequence[Fields], **how: int) -> float:
+def cycles(*warps: Sequence[Fields], **how: float) -> float:
     return run(*warps, **how).statistics.cycles
 
 
@@ -87,6 +88,15 @@ def test_a_fence_lets_nothing_be_found_in_the_l1() -> None:
     assert (kept.statistics.load_hits, emptied.statistics.load_hits) == (1, 0)
     later = emptied.statistics.cycles - kept.statistics.cycles
     assert later > parameters().invalidation + 200
+
+
+def test_warps_that_wait_for_all_blocks_go_on_when_all_have_come() -> None:
+    awaited = {**LOAD, "argument": AWAITS_BLOCKS}
+    soon, late = [ADD, awaited, USE, EXIT], [*[ADD] * 500, awaited, USE, EXIT]
+    plain = [*[ADD] * 500, LOAD, USE, EXIT]
+    alone = cycles(plain)
+    assert cycles(soon, late, blocks_wait=900.0) == pytest.approx(alone + 900, abs=60)
+    assert cycles(late, soon, soon) > alone
 
 
 def test_calls_of_the_system_go_one_after_another() -> None:

@@ -27,8 +27,9 @@ import numpy as np
 from grader.devices.base import Arrays, places_of
 from grader.devices.emulated.plan_run import LaunchRun, OnProgress, Plan, Ready
 from grader.emulator import GlobalMemory, LaunchOutcome, join_counts, join_lengths, run_launch
+from grader.emulator.timing.estimate import Estimate
 from grader.emulator.timing.figures import Figures
-from grader.emulator.timing.launch_time import Estimate, estimate
+from grader.emulator.timing.launch_time import estimate
 from grader.emulator.timing.profile import Profiled
 from grader.emulator.timing.representative import choose_blocks
 from grader.emulator.timing.work import Shape, TracedLaunch
@@ -184,7 +185,7 @@ class Timed:
         the same time."""
         if self.ran.outcome.fault is not None:
             return self.ran
-        if self.ran.outcome.waited and not self.ran.outcome.together:
+        if self.ran.outcome.waited and not self.ran.outcome.follows:
             return replace(self.ran, unmodelled=Unmodelled.WAITS)
         held = None if before is None else before.result().held
         return _model(self.drawn, self.ran, self.traced(), held)
@@ -208,7 +209,7 @@ class Timed:
                 (region.offset, region.offset + region.size_bytes)
                 for region in ready.memory.regions.values()
             ],
-            outcome.waited,
+            outcome.loops,
         )
 
 

@@ -40,6 +40,9 @@ instruction that may read values from other threads, 0 if it has none. `sure`: w
 instruction certainly reads them (block_cycles.py)."""
 CODE_PLACE = np.dtype(words("offset", "block"), align=True)
 """A basic block and the byte offset of its first instruction."""
+WRITTEN = np.dtype(words("block", "value", "before", "last"), align=True)
+"""A word of global memory that a block wrote for others (cpp/memory/written.cpp): 1 + this block, 0
+for none; the value; the clocks of its last write and of the one before, in units of 16 cycles."""
 TRACE_BUFFER = np.dtype([("first", "u8"), ("end", "u8")], align=True)
 """The part of a warp's trace buffer from `first` (which advances) to `end`. After the records of a
 block's warps follows a record whose `first` is the number of executed warp instructions. The trace
@@ -63,11 +66,13 @@ OF_BLOCK: list[tuple[Any, ...]] = [
     *words("ctaid_x", "ctaid_y", "ctaid_z"),
     ("begun", "u4"),  # warps that have started to run
     ("started", "i8"),  # clock of its warps at its start
-    ("drew", "i8", 2),  # clocks of its last two atomics that waited for other blocks
     ("waiting", "i8"),  # traced warp instructions of rounds of loops in which they waited
 ]
 """Fields of a CONTEXT."""
 
+SEEN_CYCLES = 300
+"""Of the warps' clocks: from a write until a warp that waits for it has read it, beyond the latency
+of the read (an H200's blocks pass a flag on in 1,340 cycles; benchmarks/kernels/turns/chain.cu)."""
 CYCLES_IN_4_NS = 7
 """Of the warps' clocks: an H100's SMs run at 1.755 GHz."""
 
@@ -76,6 +81,9 @@ OF_CLOCKS: list[tuple[Any, ...]] = [
     ("cycles", "i8"),
     ("longest", "i8"),
     ("longest_block", "u8"),
+    # the end of the last block, and cycles that warps waited for what blocks write (written.cpp)
+    ("finished", "i8"),
+    ("awaited", "i8"),
     # trace buffers of a block that takes longer than `late_from` cycles, their size, and the block
     # that owns them: its start, its number, its warps
     ("late_traces", pointer_to("TraceBuffer")),

@@ -89,7 +89,7 @@ class TraceWord:
     warp's trace ends that many words before its buffer does.
     """
 
-    WAITED, BLOCK, ACCESS = 1 << 30, 2 << 30, 3 << 30
+    BLOCK, ACCESS = 2 << 30, 3 << 30
     SPACE_SHIFT = 24
     ELSEWHERE_SHIFT = 16
     """In the passes of an access to shared memory: packets to other blocks of the cluster."""
@@ -334,9 +334,12 @@ CONTEXT = np.dtype(
         ("under_way", pointer_to("UnderWay")),  # asynchronous work of all its blocks
         ("blocks_begun", "u8"),
         ("waited", "u4"),  # whether any warp has waited in a loop
-        # turns of all waiting blocks in which some went on; blocks that did not go on in these
-        *words("turns_on", "left_behind"),
-        ("went_on", "u4"),  # whether a warp has gone on in this turn
+        # waits of blocks for other blocks; rounds of loops that wait and count them
+        *words("block_waits", "counting"),
+        ("waits_in", pointer_to("uint8_t")),  # per basic block: whether a warp waited in its loop
+        # a WRITTEN for each word of global memory; null if no block waits for another
+        ("written", pointer_to("Written")),
+        ("written_words", "u8"),
         ("host_wait", "i8"),  # ns for which stalled blocks wait on: a program may write a value
     ],
     align=True,

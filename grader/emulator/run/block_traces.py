@@ -24,13 +24,18 @@ class BlockTrace:
 @dataclass(frozen=True)
 class Lengths:
     """Durations of `blocks` blocks, in cycles as if each ran alone (block_cycles.py): their total,
-    the longest, and its number `block`. `late`: the trace of one of the longest blocks from
-    `late_from` cycles on, if it is clearly longer than the blocks before it."""
+    the longest, and its number `block`; the end of the last block, with `together` blocks at a
+    time; the cycles in which warps `awaited` writes of other blocks. `late`: the trace of one of
+    the longest blocks from `late_from` cycles on, if it is clearly longer than the blocks before
+    it."""
 
     blocks: int = 0
     total: int = 0
     longest: int = 0
     block: int = 0
+    finished: int = 0
+    awaited: int = 0
+    together: int = 1
     late: BlockTrace | None = None
     late_from: int = 0
 
@@ -42,8 +47,11 @@ def join_lengths(parts: Iterable[Lengths]) -> Lengths:
     """The lengths of a launch from those of its parts."""
     known = list(parts)
     longest = max(known, key=lambda part: part.longest)
-    blocks, total = (sum(each) for each in zip(*((p.blocks, p.total) for p in known), strict=True))
-    return replace(longest, blocks=blocks, total=total)
+    blocks, total, awaited = (
+        sum(each) for each in zip(*((p.blocks, p.total, p.awaited) for p in known), strict=True)
+    )
+    finished = max(part.finished for part in known)
+    return replace(longest, blocks=blocks, total=total, awaited=awaited, finished=finished)
 
 
 class TraceBuffers:

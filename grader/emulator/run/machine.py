@@ -33,9 +33,9 @@ class LaunchOutcome:
 
     `hazards`: findings of the checked mode. `traces`: of the blocks in `settings.traced`. `waited`:
     a thread waited in a loop for a value from another thread; the number of iterations depends on
-    the device, and so do the counts. `together`: where blocks waited, they all went on at once, as
-    at a barrier of the grid (all but one, whose arrival ends the wait). `touched`: accesses to the
-    watched regions. `launched`: launches by device code, in the order of blocks.
+    the device, and so do the counts; `loops`: the instructions of these loops. `follows`: blocks
+    waited for each other, and their clocks follow these waits. `touched`: accesses to the watched
+    regions. `launched`: launches by device code, in the order of blocks.
     """
 
     counts: LaunchCounts
@@ -45,7 +45,8 @@ class LaunchOutcome:
     traces: tuple[BlockTrace, ...] = ()
     lengths: Lengths = NO_LENGTHS
     waited: bool = False
-    together: bool = False
+    loops: tuple[int, ...] = ()
+    follows: bool = False
     touched: Touched = field(default_factory=dict)
     launched: tuple[DeviceLaunch, ...] = ()
 
@@ -99,13 +100,14 @@ def run_launch(
         (trace for worker in workers for trace in worker.traces), key=lambda trace: trace.block
     )
     waited = any(bool(worker.context[0]["waited"]) for worker in workers)
-    together = all(worker.waited_together for worker in workers)
+    loops = tuple(sorted({index for worker in workers for index in worker.wait_loops}))
+    follows = all(worker.follows_waits for worker in workers)
     lengths = join_lengths(worker.lengths for worker in workers)
     counts = kernel.count_table.sum_up(worker.tally for worker in workers)
     fault = first_fault(kernel, settings, workers)
     return LaunchOutcome(
-        *(counts, fault, printed, hazards, tuple(traces), lengths, waited, together, touched),
-        launched,
+        *(counts, fault, printed, hazards, tuple(traces), lengths, waited, loops, follows),
+        *(touched, launched),
     )
 
 

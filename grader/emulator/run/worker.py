@@ -3,7 +3,7 @@ and local memory, slots, counts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from grader.emulator.codegen.native_kernel import NativeKernel
 from grader.emulator.codegen.shapes import BANK_OF_LAUNCH
 from grader.emulator.isa.flow import find_lines
 from grader.emulator.isa.program import INSTRUCTION_BYTES
-from grader.emulator.layouts.blocks import BUDGET_STRETCH, CYCLES_IN_4_NS
+from grader.emulator.layouts.blocks import BUDGET_STRETCH, CYCLES_IN_4_NS, WRITTEN
 from grader.emulator.layouts.execution import (
     CONTEXT,
     COUNTS_PER_BLOCK,
@@ -28,6 +28,7 @@ from grader.emulator.run.counts import Tally, totals_of
 from grader.emulator.run.faults import Fault, FaultKind, describe_stop
 from grader.emulator.run.host import HostFunctions
 from grader.emulator.run.launch import LaunchSettings, block_number, make_warps
+from grader.emulator.run.lazy_pages import make_zeros
 from grader.emulator.run.memory import WINDOW, DeviceMemory
 
 LATE_CYCLES = 1 << 14
@@ -124,18 +125,27 @@ class Worker:
             context["late_traces"] = self.late.records.ctypes.data
             context["late_bytes"] = self.late.bytes_per_warp
             context["late_from"] = LATE_CYCLES
+        self._fill_waits(context)
         context["shared_poison"] = self.settings.shared_poison
         context["multiprocessors"] = self.settings.multiprocessors
         context["warps"] = self.warps.ctypes.data
         context["warp_count"] = len(self.warps)
         context["warp_bytes"] = self.warps.itemsize
         context["code_blocks"] = self.kernel.code_blocks.ctypes.data
-        context["may_wait"] = self.kernel.code_blocks["shared_read"].any()
         for axis, name in enumerate("xyz"):
             context[f"grid_{name}"] = self.settings.grid[axis]
             context[f"block_{name}"] = self.settings.block[axis]
             context[f"cluster_{name}"] = self.kernel.code.cluster[axis]
         context["cluster_blocks"] = self.kernel.code.cluster_blocks
+
+    def _fill_waits(self, context: Any) -> None:  # noqa: ANN401 - a NumPy record
+        context["may_wait"] = self.kernel.code_blocks["shared_read"].any()
+        self.waits_in = np.zeros(len(self.kernel.flow.blocks), dtype=np.uint8)
+        context["waits_in"] = self.waits_in.ctypes.data
+        if self.kernel.ordered and not self.alone:
+            self.written = make_zeros(int(self.buffers["end"].max()) // 4, WRITTEN, sparse=True)
+            context["written"] = self.written.ctypes.data
+            context["written_words"] = len(self.written)
 
     def _fill_system_shared(self, context: Any) -> None:  # noqa: ANN401 - a NumPy record
         code, dynamic_bytes = self.kernel.code, self.settings.dynamic_shared_bytes
@@ -165,18 +175,24 @@ class Worker:
         return self.settings.budget - int(self.context[0]["reserve"] + self.context[0]["budget"])
 
     @property
-    def waited_together(self) -> bool:
-        """Whether its blocks waited for each other, and then all went on at once."""
-        context = self.context[0]
-        return bool(context["turns_on"] > 0 and context["left_behind"] <= context["turns_on"])
+    def wait_loops(self) -> Iterator[int]:
+        """The instructions of the loops in which its warps waited."""
+        for waits, block in zip(self.waits_in, self.kernel.flow.blocks, strict=True):
+            if waits:
+                yield from (i.index for i in block.instructions)
+
+    @property
+    def follows_waits(self) -> bool:
+        """Whether blocks waited for each other, in loops that do not count their rounds."""
+        return bool(self.context[0]["block_waits"] > 0 and self.context[0]["counting"] == 0)
 
     @property
     def lengths(self) -> Lengths:
         """Durations of its blocks so far."""
         context, late = self.context[0], self.late
-        names = ("blocks_begun", "cycles", "longest", "longest_block")
-        blocks, total, longest, block = (int(context[name]) for name in names)
-        known = Lengths(blocks, total, longest, block)
+        names = ("blocks_begun", "cycles", "longest", "longest_block", "finished", "awaited")
+        blocks, total, longest, block, finished, awaited = (int(context[name]) for name in names)
+        known = Lengths(blocks, total, longest, block, finished, awaited, self.settings.together)
         if late is None or not late.ended:
             return known
         trace = replace(late.read(), block=int(context["late_block"]))

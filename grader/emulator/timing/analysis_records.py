@@ -10,8 +10,8 @@ class Trace:
     """The `words` of all warps, warp after warp (cpp/timing/tracing.h), and their expansion.
 
     `ends`: 0, then the end of each warp's words; `starts` and `sizes`: of basic blocks; `widths`:
-    bytes per lane, by instruction; `atomics`: 1 for atomics. `waited`: 1 for basic blocks of loops
-    in which a warp waited. `first`: the first step of each warp, then the end of the last warp.
+    bytes per lane, by instruction; `atomics`: 1 for atomics. `first`: the first step of each warp,
+    then the end of the last warp.
     """
 
     words: Annotated[int, "uint32_t *"]
@@ -20,7 +20,6 @@ class Trace:
     sizes: Annotated[int, "int64_t *"]
     widths: Annotated[int, "int64_t *"]
     atomics: Annotated[int, "int64_t *"]
-    waited: Annotated[int, "int64_t *"]
     first: Annotated[int, "int64_t *"]
     steps: Annotated[int, "Step *"]
     accesses: Annotated[int, "Access *"]

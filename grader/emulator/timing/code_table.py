@@ -65,9 +65,13 @@ class CodeTable:
         """The CodeRows if warps wait for all blocks of the grid in loops of these instructions: at
         their reads."""
         table = self.table.copy()
-        reads = [index for index in loops if table["kind"][index] in (Kind.LOAD, Kind.ATOMIC)]
-        table["argument"][reads] = AWAITS_BLOCKS
+        table["argument"][self.reads_in(loops)] = AWAITS_BLOCKS
         return table
+
+    def reads_in(self, loops: Sequence[int]) -> np.ndarray:
+        """The loads and atomics among instructions of loops."""
+        found = np.array(loops, dtype=np.int64)
+        return found[np.isin(self.table["kind"][found], [Kind.LOAD, Kind.ATOMIC])]
 
     @property
     def atomics(self) -> np.ndarray:

@@ -40,7 +40,7 @@ class LaunchKind(StrEnum):
     """Kinds in order of precedence; the values appear in messages."""
 
     CLUSTERS = "clusters"
-    GRID = "barriers of the grid"
+    GRID = "blocks that wait for each other"
     PRODUCTS = "products of warp groups"
     OBJECTS = "barrier objects or bulk copies"
     CALLS = "calls of the system"
@@ -106,8 +106,8 @@ class Facts:
     DRAM per L1 miss. `warps`: resident warps of an SM. `sleeps`, `fences`, `calls`, `code`:
     fractions of the warps' cycles spent in waits for each. `waves`: waves of resident blocks;
     `floor`: the largest lower bound of the time, as a fraction of it; `dram_share`: bytes that DRAM
-    can move in an SM's cycle, for each SM. The others are fractions of
-    resources (LaunchModel.use).
+    can move in an SM's cycle, for each SM; `in_turns`: whether blocks work one after another. The
+    others are fractions of resources (LaunchModel.use).
     """
 
     habits: Habits
@@ -132,6 +132,7 @@ class Facts:
     warps_per_block: int = 1
     waves: float = 1.0
     floor: float = 0.0
+    in_turns: bool = False
 
 
 def find_kind(facts: Facts) -> LaunchKind:
@@ -145,7 +146,7 @@ def _match_kinds(f: Facts) -> tuple[tuple[LaunchKind, bool], ...]:
     bound = scattered and f.stores > STORES_BUSY
     return (
         (LaunchKind.CLUSTERS, f.habits.clusters),
-        (LaunchKind.GRID, f.habits.grid),
+        (LaunchKind.GRID, f.habits.grid or f.in_turns),
         (LaunchKind.PRODUCTS, f.habits.products),
         (LaunchKind.OBJECTS, f.habits.objects),
         (LaunchKind.CALLS, f.calls > MATTERS),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -12,12 +12,13 @@ import numpy as np
 from grader.emulator.codegen.native_kernel import NativeKernel
 from grader.emulator.cpp import Runtime
 from grader.emulator.layouts.execution import SECTOR_BYTES
-from grader.emulator.timing.bounds import Use, find_bounds
+from grader.emulator.timing.bounds import find_bounds
 from grader.emulator.timing.contention import find_contention
+from grader.emulator.timing.estimate import Estimate
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.footprint import Footprint, Traffic, make_regions
-from grader.emulator.timing.kinds import Facts, LaunchKind, find_kind, read_habits
-from grader.emulator.timing.l2 import Requests, count_requests
+from grader.emulator.timing.kinds import Facts, find_kind, read_habits
+from grader.emulator.timing.l2 import count_requests
 from grader.emulator.timing.measured import correct
 from grader.emulator.timing.parameters import Share, choose_carveout, find_parameters, find_share
 from grader.emulator.timing.profile import Profiled, simulate_profiled
@@ -35,35 +36,6 @@ NEIGHBOURS_FROM = 0.2
 """Fraction of DRAM's bandwidth up to which neighbouring blocks and DRAM rows are ignored."""
 WAVES = 4
 """Waves of resident blocks during which blocks still start and end together."""
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """The model's result for a launch. `time_ms`, with its interval, is corrected by measured times
-    of similar launches; `simulated_ms` and `cycles` are not. `bounds`: the three most used
-    resources, in descending order.
-
-    `load_sectors`: sectors that global loads request from the L1; `load_hits`: those that it holds
-    or that are in flight. `held`: sectors of each buffer that the L2 holds at the end. `profile`:
-    stall breakdown of the simulated blocks, if requested; the launch executes `scale` times their
-    instructions."""
-
-    time_ms: float
-    interval_ms: tuple[float, float]
-    simulated_ms: float
-    cycles: float
-    dram_bytes: float
-    load_sectors: float
-    load_hits: float
-    l2: Requests
-    use: Mapping[str, float]
-    bounds: tuple[Use, ...]
-    kind: LaunchKind
-    facts: Facts
-    held: tuple[float, ...]
-    scale: float
-    clock_mhz: float
-    profile: Profiled | None = None
 
 
 def estimate(
@@ -131,8 +103,11 @@ class LaunchModel:
         whole = s.fraction == 1.0 and len(order) == self.rounds
         self.floor = max(self.floors(found))
         cycles = max(self.extend(found, share, whole=whole), self.floor)
-        longest = self.longest_block(share)
-        cycles = max(cycles, self.start_of_longest() * cycles + longest)
+        if self.work.waits_long:
+            cycles = max(self.floor, longest := self.in_turns(share))
+        else:
+            longest = self.longest_block(share)
+            cycles = max(cycles, self.start_of_longest() * cycles + longest)
         use = {**self.use(found, share), "blocks": len(order)}
         scale = self.scale(found)
         facts = self.facts(use, share, cycles, longest)
@@ -187,6 +162,7 @@ class LaunchModel:
             warps_per_block=self.streams.warps_per_block,
             waves=self.rounds / self.resident,
             floor=self.floor / cycles,
+            in_turns=self.work.waits_long,
         )
 
     def share_of_dram(self, first: Statistics) -> Share:
@@ -321,6 +297,14 @@ class LaunchModel:
             rest = (lengths.longest - lengths.late_from) / covered * float(alone[0])
         return of_first + rest
 
+    def in_turns(self, share: Share) -> float:
+        """Cycles until the last block has ended, by the blocks' clocks, at the speed of a block
+        alone."""
+        done = self.work.cycles_alone(self.streams)
+        longest = np.argmax(done, keepdims=True)
+        alone, _ = self.run(longest, 1, share, contended=False)
+        return float(self.shape.lengths.finished / max(1, done[longest[0]]) * alone[0])
+
     def floors(self, found: Statistics) -> tuple[float, ...]:
         """Lower bounds on the launch's cycles, per resource at its peak: issue slots, wavefronts,
         DRAM, the L2 slice with the most atomics, starts of blocks, system calls."""
@@ -361,10 +345,11 @@ class LaunchModel:
         *,
         wait: float = 0.0,
         streams: Streams | None = None,
+        contended: bool = True,
     ) -> tuple[np.ndarray, Statistics]:
         """The end of each block in the order, and the SM's statistics. `wait`: mean delay of a read
-        in DRAM's queues."""
-        sm = self.make_sm(order, resident, share, wait, streams)
+        in DRAM's queues. `contended`: other SMs use atomics and barriers, too."""
+        sm = self.make_sm(order, resident, share, wait, streams, contended=contended)
         sm.simulate(self.runtime)
         return sm.ends, sm.statistics
 
@@ -375,16 +360,19 @@ class LaunchModel:
         share: Share | None,
         wait: float,
         streams: Streams | None = None,
+        *,
+        contended: bool = True,
     ) -> SimulatedSM:
         """The SM of `run`, before its start."""
         streams, f = streams or self.streams, self.figures
+        contention = self.active * self.busiest_slice / max(1.0, self.atomic_turns)
         parameters = find_parameters(
             f,
             self.active,
             share or Share(1.0, 1.0, f.dram_part),
-            blocks=self.shape.blocks,
+            blocks=self.shape.blocks if contended else 0,
             carveout=choose_carveout(f, self.shape.resident, self.shape.shared_bytes),
-            atomic_cycles=self.active * self.busiest_slice / max(1.0, self.atomic_turns),
+            atomic_cycles=contention if contended else f.atomic_turn,
             wait=wait,
         )
         return make_sm(streams, order, resident, parameters, fetches=self.fetches)

@@ -124,8 +124,10 @@ def make_streams(
     code: CodeTable,
     local_bytes: int,
     runtime: Runtime,
+    waited: Sequence[int] = (),
 ) -> Streams:
-    """Streams of the blocks' traces. `blocks`: the instruction range of each basic block."""
+    """Streams of the blocks' traces. `blocks`: the instruction range of each basic block; `waited`:
+    instructions of loops in which warps of the launch waited."""
     warps = [warp for block in traces for warp in block]
     first = np.zeros(len(warps) + 1, dtype=np.int64)
     arrays: dict[str, np.ndarray] = {
@@ -135,7 +137,6 @@ def make_streams(
         "sizes": np.array([len(block) for block in blocks], dtype=np.int64),
         "widths": code.widths,
         "atomics": code.atomics,
-        "waited": np.zeros(len(blocks), dtype=np.int64),
         "first": first,
     }
     numbers = {"warp_count": len(warps)}
@@ -144,8 +145,6 @@ def make_streams(
     if len(steps) < executed:
         first, steps = _cut_at_barriers(first, steps, code.barriers, len(traces[0]))
         fraction = len(steps) / max(1, executed)
-    waiting = arrays["waited"].tolist()
-    waited = [n for block, waits in zip(blocks, waiting, strict=True) if waits for n in block]
     table, warps_per_block = code.waiting_at(waited), len(traces[0])
     return Streams(
         first, steps, accesses, lines, table, warps_per_block, fraction, local_bytes, waited

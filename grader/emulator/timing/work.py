@@ -3,6 +3,7 @@ of its blocks."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,7 +12,7 @@ from itertools import chain
 import numpy as np
 
 from grader.emulator.codegen.native_kernel import NativeKernel
-from grader.emulator.layouts.blocks import CYCLES_IN_4_NS
+from grader.emulator.layouts.blocks import CYCLES_IN_4_NS, SEEN_CYCLES
 from grader.emulator.run.block_traces import BlockTrace, Lengths
 from grader.emulator.run.counts import InstructionCounts
 from grader.emulator.timing.code_table import CodeTable, describe_code
@@ -24,6 +25,8 @@ LATE_WORDS = 40_000
 UNEVEN = 1.5
 """If the traced blocks executed this many times the average (triangles, queues), their time is not
 scaled by their number."""
+AWAITED = 1 / 3
+"""Least fraction of the blocks' lengths for waits that may determine the time of a launch."""
 AROUND_WORDS = 4_000
 """Words of a warp's trace that suffice to find the data that it shares with neighbours."""
 
@@ -49,14 +52,14 @@ class Shape:
 @dataclass(frozen=True)
 class TracedLaunch:
     """Observations of a launch: candidate traces of blocks, of which the first representative group
-    is used; its shape, its counts per instruction, first and last addresses of buffers; whether all
-    blocks waited for each other."""
+    is used; its shape, its counts per instruction, first and last addresses of buffers; the
+    instructions of `loops` in which warps waited."""
 
     candidates: Sequence[Sequence[BlockTrace]]
     shape: Shape
     counts: Sequence[InstructionCounts]
     regions: Sequence[tuple[int, int]]
-    waited: bool = False
+    loops: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -77,10 +80,28 @@ class Work:
 
     @property
     def waits_long(self) -> bool:
-        """Whether blocks wait much longer for others than they work: then those that work are not
-        among the traced blocks. (The length of a block contains its waits for blocks.)"""
+        """Whether blocks work in turns: the launch takes much longer than its waves of blocks would
+        without waits."""
+        lengths = self.shape.lengths
         own = self.cycles_alone(self.streams).max() / max(1e-9, self.streams.fraction)
-        return bool(self.shape.lengths.longest > UNEVEN * own)
+        waves = math.ceil(self.shape.blocks / lengths.together)
+        waits = lengths.awaited > AWAITED * lengths.total
+        return bool(waits and lengths.finished > UNEVEN * waves * own)
+
+    @property
+    def polls(self) -> np.ndarray:
+        """The instructions with which warps wait for other blocks."""
+        return self.code.reads_in(self.streams.waited)
+
+    @property
+    def polls_a_word(self) -> bool:
+        """Whether all blocks wait for words of the same line."""
+        found = set[int]()
+        for each in (self.streams, *self.around):
+            access = each.steps["access"][np.isin(each.steps["code"], self.polls)]
+            first = each.accesses["first"][access[access >= 0]]
+            found |= set(each.lines["number"][first].tolist())
+        return len(found) == 1
 
     def cycles_alone(self, streams: Streams) -> np.ndarray:
         """For each block of streams: cycles of its longest warp, with sleeps at the rate of the
@@ -90,6 +111,7 @@ class Work:
         cycles = self.cycles[code].astype(np.int64)
         slept_ns = streams.accesses["wavefronts"][access[sleeps]].astype(np.int64)
         cycles[sleeps] += slept_ns * CYCLES_IN_4_NS // 4
+        cycles[np.isin(code, self.polls)] += SEEN_CYCLES
         until = np.concatenate([[0], np.cumsum(cycles)])
         each = np.diff(until[streams.first])
         return np.asarray(each.reshape(-1, streams.warps_per_block).max(axis=1))
@@ -98,7 +120,7 @@ class Work:
 def find_work(kernel: NativeKernel, traced: TracedLaunch) -> Work | None:
     """The work of a launch from the first representative candidate; None if there is none."""
     code = describe_code(kernel.decoded, kernel.code.encoding)
-    read = partial(_read_traces, kernel, code)
+    read = partial(_read_traces, kernel, code, traced.loops)
     long = [trace for trace in [traced.shape.lengths.late] if trace is not None]
     candidates = chain(
         (read(traces) for traces in traced.candidates if traces),
@@ -108,7 +130,7 @@ def find_work(kernel: NativeKernel, traced: TracedLaunch) -> Work | None:
     if chosen is None:
         return None
     shape = traced.shape
-    if traced.waited:
+    if traced.loops:
         shape = replace(shape, executed=_executed_once(chosen, traced.counts))
     groups = [group for traces in traced.candidates for group in _side_by_side(traces)]
     around = [read(group, AROUND_WORDS, whole=False) for group in groups]
@@ -117,7 +139,9 @@ def find_work(kernel: NativeKernel, traced: TracedLaunch) -> Work | None:
     calls = sum(each.executed for each in traced.counts if each.opcode.startswith("CALL.ABS"))
     cycles = kernel.cycles_by_instruction
     work = Work(chosen, around, code, shape, traced.regions, late, cycles, calls)
-    return None if traced.waited and work.waits_long else work
+    if work.waits_long and not work.polls_a_word:  # a flag for each block: nobody else reads it
+        return replace(work, streams=replace(chosen, table=code.table))
+    return work
 
 
 def _executed_once(streams: Streams, counts: Sequence[InstructionCounts]) -> int:
@@ -130,6 +154,7 @@ def _executed_once(streams: Streams, counts: Sequence[InstructionCounts]) -> int
 def _read_traces(
     kernel: NativeKernel,
     code: CodeTable,
+    loops: Sequence[int],
     traces: Sequence[BlockTrace],
     words: int | None = None,
     *,
@@ -147,6 +172,7 @@ def _read_traces(
         code,
         kernel.code.local_bytes,
         kernel.runtime,
+        loops,
     )
 
 

@@ -18,6 +18,7 @@ from grader.emulator.codegen.opcodes.known_access import AccessKind, Lanes
 from grader.emulator.codegen.opcodes.load_store import (
     access,
     count_bytes_elsewhere,
+    follow_writes,
     lane_addresses,
     lane_data,
     lanes_in,
@@ -39,6 +40,8 @@ from grader.emulator.timing.pipes import GLOBAL_ATOMIC, SHARED_ACCESS
 from grader.sass import MemoryOperation
 
 _OPERATIONS = ("ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR", "EXCH", "CAS", "CAST", "POPC")
+_LOCKS = {"CAS", "CAST", "EXCH"}
+"""Operations that may take a lock. Others read what they change, but wait for no value."""
 _TYPES = (
     *("S32", "64", "S64", "128", "F32", "F64", "F16x2", "F16x4", "F16x8"),
     *("BF16x2", "BF16x4", "BF16x8", "F32x2", "F32x4"),
@@ -167,9 +170,11 @@ def take_turns(
     """Checks and counts the access (see `access`), then lets the lanes take turns. Returns the old
     values, or `old` if no lane takes part."""
     set_lane_data(e, words)
-    access(e, i, _access_kind(i, kind, space), lanes)
+    made = _access_kind(i, kind, space)
+    access(e, i, made, lanes)
     host = e.context.load_pointer(f"{space}_host")
     e.b.call(define_atomic(e.function.module, kind), [e.context_pointer, host, lanes.mask])
+    follow_writes(e, made, lanes, reads=kind.operation in _LOCKS)
     none = e.none(lanes.mask)
     return [e.b.select(none, *each) for each in zip(old, lane_data(e, len(old)), strict=True)]
 

@@ -161,11 +161,24 @@ def access(
         if not kind.later:
             e.call(f"move_{kind.function}", e.context_pointer, place, flags)
 
-    if not has_fast_path(e, kind):
+    if has_fast_path(e, kind):
+        place = _slot_place(e, slot_index)
+        calls = RuntimeCalls(move, access_fully)
+        emit_fast_path(e, kind, lanes, slot=place, words=data, calls=calls)
+    else:
         access_fully()
+    if i.has("STRONG") and not (kind.atomic or kind.later):
+        follow_writes(e, kind, lanes, reads=kind.load)
+
+
+def follow_writes(e: Emitter, kind: AccessKind, lanes: Lanes, *, reads: bool) -> None:
+    """Blocks may wait for each other with this access, which has been made. `reads`: whether it may
+    end a wait."""
+    if kind.space != "global":
         return
-    place = _slot_place(e, slot_index)
-    emit_fast_path(e, kind, lanes, slot=place, words=data, calls=RuntimeCalls(move, access_fully))
+    e.put("lane_addresses", lanes.low)
+    facts = (lanes.mask, const(int(reads)), const(int(not kind.load)))
+    e.call("follow_writes", e.context_pointer, e.warp_pointer, *facts)
 
 
 def lane_data(e: Emitter, words: int) -> list[Value]:

@@ -8,7 +8,6 @@
 // in the tag stage (tag_wavefronts), and its 32-byte sectors. A store also has its covered words,
 // an atomic the number of lanes per word.
 #include "timing/timing.h"
-#include "timing/tracing.h"
 
 namespace timing {
 
@@ -28,8 +27,8 @@ __extension__ using LineBytes = unsigned __int128;
 
 // --- words of a trace ----------------------------------------------------------------------------
 
+// Whether a record is a basic block's; otherwise it is an access's.
 static bool is_block(uint32_t word) { return word >> 30 == TraceWord::BLOCK >> 30; }
-static bool is_access(uint32_t word) { return word >> 30 == TraceWord::ACCESS >> 30; }
 
 constexpr uint32_t PASSES_MASK = (1 << TraceWord::ELSEWHERE_SHIFT) - 1;
 
@@ -39,6 +38,14 @@ static uint32_t space_of(uint32_t word) { return word >> TraceWord::SPACE_SHIFT 
 static bool has_addresses(uint32_t word)
 {
     return space_of(word) == TraceWord::GLOBAL || space_of(word) == TraceWord::LOCAL;
+}
+
+// The length of a record in words.
+static int64_t length_of(uint32_t word)
+{
+    if (is_block(word))
+        return 1;
+    return has_addresses(word) ? 3 + WARP_LANES : 3;
 }
 
 // Whether a whole record starts at the position: a warp's last record may be truncated.
@@ -253,11 +260,9 @@ EXPORT void emulator_measure_traces(Trace &trace)
             uint32_t word = trace.words[at];
             if (is_block(word)) {
                 trace.step_count += trace.sizes[word & INDEX_MASK];
-            } else if (is_access(word)) {
+            } else {
                 ++trace.access_count;
                 trace.line_count += most_lines(trace, word);
-            } else {
-                trace.waited[word & INDEX_MASK] = 1;
             }
             at += length_of(word);
         }
@@ -276,7 +281,7 @@ EXPORT void emulator_expand_traces(Trace &trace)
             if (is_block(record[0])) {
                 place = n;
                 n = add_block(trace, index, n);
-            } else if (is_access(record[0])) {
+            } else {
                 while (place < n && trace.steps[place].code != int32_t(index))
                     ++place;
                 if (place < n && trace.steps[place].access < 0)

@@ -15,38 +15,17 @@ static void trace_head(Warp &warp, uint32_t space, uint32_t passes, uint32_t ins
     *warp.trace++ = passes;
 }
 
-static bool is_block(uint32_t word) { return word >> 30 == TraceWord::BLOCK >> 30; }
-
-int64_t length_of(uint32_t word)
-{
-    if (word >> 30 != TraceWord::ACCESS >> 30)
-        return 1;
-    uint32_t space = word >> TraceWord::SPACE_SHIFT & 3;
-    return space == TraceWord::GLOBAL || space == TraceWord::LOCAL ? 3 + WARP_LANES : 3;
-}
-
-void forget_rounds(Context &context, Warp &warp, int64_t words)
+void forget_rounds(Context &context, Warp &warp, int64_t words, int64_t instructions)
 {
     if (context.traces == nullptr || warp.trace >= warp.trace_end || words == 0)
         return;
     auto first = reinterpret_cast<const uint32_t *>(context.traces[warp.index].first);
-    const uint32_t *end = warp.trace, *round = end - words;
+    const uint32_t *round = warp.trace - words;
     auto bytes = uint64_t(words) * sizeof *round;
-    uint32_t *to = warp.trace - words;
-    int64_t rounds = 1, length = 0;
-    for (; to - first >= words && memcmp(to - words, round, bytes) == 0; ++rounds)
-        to -= words;
-    bool known = to > first && to[-1] >> 30 == TraceWord::WAITED >> 30;
-    for (const uint32_t *word = round; word < end; word += length_of(*word)) {
-        if (!is_block(*word))
-            continue;
-        uint32_t block = *word & ~TraceWord::BLOCK;
-        length += context.code_blocks[block].length;
-        if (!known)
-            *to++ = TraceWord::WAITED | block;
-    }
-    warp.trace = to;
-    context.waiting += rounds * length;
+    do {
+        warp.trace -= words;
+        context.waiting += instructions;
+    } while (warp.trace - first >= words && memcmp(warp.trace - words, round, bytes) == 0);
 }
 
 void trace_access(const Context &context, Warp &warp, Access access, uint32_t passes,

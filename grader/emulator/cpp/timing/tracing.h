@@ -1,7 +1,6 @@
 // A warp's trace for the timing model: the basic blocks that it ran and its accesses, in order.
 //
-// A trace consists of 32-bit words. A block is one word, BLOCK | index. WAITED | index is a block of
-// a loop in which the warp waited for others, once for each wait. An access is ACCESS | space
+// A trace consists of 32-bit words. A block is one word, BLOCK | index. An access is ACCESS | space
 // << SPACE_SHIFT | instruction index, the mask of active lanes, its passes (shared memory:
 // wavefronts; global memory: sectors; constants: distinct words; a sleep: nanoseconds; a call: the
 // function), and for global and local memory the lower address words of the 32 lanes. Operations on
@@ -18,10 +17,8 @@ void trace_access(const Context &context, Warp &warp, Access access, uint32_t pa
 // `copied` bytes or copies did, or fewer if they are expected.
 void trace_object(Warp &warp, uint32_t instruction, uint32_t address, uint32_t threads,
                   uint32_t copied);
-// The warp waits in a loop, whose last round has so many words: the trace loses the rounds at its end
-// and gets the blocks of the loop as WAITED.
-void forget_rounds(Context &context, Warp &warp, int64_t words);
-// The length of a record in words.
-int64_t length_of(uint32_t word);
+// The warp waits in a loop, whose last round has so many words and instructions: the trace loses the
+// rounds at its end.
+void forget_rounds(Context &context, Warp &warp, int64_t words, int64_t instructions);
 // For constants at lane_addresses.
 void trace_constants(const Context &context, Warp &warp, uint32_t instruction, uint32_t mask);

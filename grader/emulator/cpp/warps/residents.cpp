@@ -29,7 +29,6 @@ constexpr uint64_t CHECKED_BYTES = offsetof(CheckedState, global_writers);
 struct Resident {
     uint8_t saved[SAVED_BYTES], checked[CHECKED_BYTES];
     int64_t executed, next; // clock of the second warp that reaches an atomic
-    int64_t drew, clock;    // of a waiting block: of its last atomic but one, and now
 };
 
 // Cycles by which a block may run ahead of the next block; and of its own turn if it is ahead of
@@ -52,7 +51,6 @@ static Resident save(const Context &context)
     memcpy(found.saved, reinterpret_cast<const uint8_t *>(&context) + SAVED_FROM, SAVED_BYTES);
     found.executed = context.block_budget - context.budget;
     found.next = context.draws[1];
-    found.drew = context.drew[0];
     if (context.checked_state != nullptr)
         memcpy(found.checked, context.checked_state, CHECKED_BYTES);
     return found;
@@ -250,7 +248,7 @@ static void set_horizon(Context &context, const Residents &all, int64_t clock)
     context.horizon = clock + TURN;
 }
 
-// Moves a waiting block's clocks forward.
+// Moves a waiting block's clocks forward to the present.
 static void catch_up(Context &context, int64_t now)
 {
     for (Warp &warp : Warps{context})
@@ -268,7 +266,7 @@ static uint32_t begin(Context &context, uint64_t linear)
     context.ctaid_z = uint32_t(linear / width / height);
     context.block_budget = context.budget;
     context.horizon = NEVER;
-    context.started = context.waiting = context.drew[0] = context.drew[1] = 0;
+    context.started = context.waiting = 0;
     if (Residents *all = context.most_resident == 0 ? nullptr : context.residents) {
         if (context.blocks_begun >= context.most_resident && !all->ends.empty()) {
             context.started = all->ends.top();
@@ -290,6 +288,7 @@ static void end(Context &context)
     int64_t executed = context.block_budget - context.budget;
     int64_t last = latest_clock(context), cycles = last - context.started;
     context.cycles += cycles;
+    context.finished = std::max(context.finished, last);
     if (cycles > context.longest) {
         context.longest = cycles;
         context.longest_block = linear_block(context);
@@ -328,17 +327,13 @@ static uint32_t end_turn(Context &context, Residents &all, uint32_t code)
         end(context);
         return code;
     }
-    if (code == DRAWS) {
-        if (context.drew[1] != context.draws[0])
-            context.drew[0] = context.drew[1];
-        context.drew[1] = context.draws[0];
+    if (code == DRAWS)
         all.drawing.emplace(std::pair(context.draws[0], all.turns++), save(context));
-    } else if (code == WAITS || code == STALLED) {
+    else if (code == WAITS || code == STALLED) {
+        ++context.block_waits;
         all.waiting.push_back(save(context));
-        all.waiting.back().clock = latest_clock(context);
-    } else {
+    } else
         return code;
-    }
     return allocate_block(context, all);
 }
 
@@ -355,19 +350,6 @@ static uint32_t run_first(Context &context, Residents &all)
     return end_turn(context, all, run_block(context));
 }
 
-// The clock at which blocks go on that wait for all others. The last to come has not waited: it may
-// wait for the next time, and the atomic by which it came is its last but one.
-static int64_t end_of_wait(const std::vector<Resident> &waiting)
-{
-    int64_t drew = 0, last = 0, second = 0;
-    for (const Resident &each : waiting) {
-        drew = std::max(drew, each.drew);
-        second = std::max(second, std::min(last, each.clock));
-        last = std::max(last, each.clock);
-    }
-    return std::max(drew, second);
-}
-
 // Gives each waiting block a turn; if nothing changes, further blocks may start. Returns a
 // FaultCode.
 static uint32_t run_waiting(Context &context, Residents &all, bool &moved)
@@ -375,24 +357,17 @@ static uint32_t run_waiting(Context &context, Residents &all, bool &moved)
     std::vector<Resident> before;
     before.swap(all.waiting);
     moved = false;
-    uint32_t still = 0;
-    int64_t now = end_of_wait(before);
     for (Resident &each : before) {
         all.vacant.push_back(save(context));
         restore(context, each);
         set_horizon(context, all, all.now);
-        catch_up(context, now);
-        context.went_on = 0;
         uint32_t code = run_block(context);
         moved |= code != STALLED;
-        still += (code == WAITS || code == STALLED) && context.went_on == 0;
+        if (code != WAITS && code != STALLED && is_in_cluster(context))
+            catch_up(context, all.now);
         code = end_turn(context, all, code);
         if (code != FaultCode::NONE)
             return code;
-    }
-    if (still < before.size()) {
-        ++context.turns_on;
-        context.left_behind += still;
     }
     // Alternating directions release a chain of waiting blocks within two rounds.
     if (moved)

@@ -151,7 +151,10 @@ static uint32_t go_round(Context &context, Warp &warp, Loop &found, bool other =
     uint32_t start = warp.pc, mask = warp.mask, first = start, shared_read = 0, left = LONGEST_LOOP;
     Held before(context, warp);
     const uint32_t *trace = warp.trace;
+    int64_t budget = context.budget;
+    uint32_t visited[LONGEST_LOOP], blocks = 0;
     do {
+        visited[blocks++] = warp.pc;
         if (warp.mask == mask && warp.pc < first)
             first = warp.pc;
         const CodeBlock &block = context.code_blocks[warp.pc];
@@ -167,7 +170,7 @@ static uint32_t go_round(Context &context, Warp &warp, Loop &found, bool other =
     } while ((warp.pc != start || warp.mask != mask) && --left != 0);
     if (left == 0)
         return SLICE_END;
-    int64_t traced = warp.trace - trace;
+    int64_t words = warp.trace - trace, instructions = budget - context.budget;
     uint32_t changed = before.changed(warp);
     if (shared_read == 0 || changed > (sure ? FEW_REGISTERS : 0))
         return SLICE_END;
@@ -178,8 +181,10 @@ static uint32_t go_round(Context &context, Warp &warp, Loop &found, bool other =
         if (code != SLICE_END)
             return code;
     }
+    for (; changed == 0 && blocks != 0; --blocks)
+        context.waits_in[visited[blocks - 1]] = 1;
     if (changed == 0)
-        forget_rounds(context, warp, traced);
+        forget_rounds(context, warp, words, instructions);
     return SLICE_END;
 }
 
@@ -188,7 +193,6 @@ static uint32_t go_round(Context &context, Warp &warp, Loop &found, bool other =
 static uint32_t end_turn(Context &context, Warp &warp, bool changed, bool waits)
 {
     context.waited |= waits;
-    context.went_on |= changed;
     warp.stale = changed ? 0 : warp.stale + 1;
     return warp.stale >= PATIENCE ? STALLED : WAITS;
 }
@@ -203,6 +207,10 @@ COLD uint32_t examine_and_run_on(Context &context, Warp &warp)
         int64_t horizon = context.horizon, clock = warp.waits ? warp.clock : warp.since;
         context.horizon = NEVER;
         uint32_t code = go_round(context, warp, loop);
+        if (code == SLICE_END && loop == Loop::COUNTS) { // or has it read a new value?
+            changed = true;
+            code = go_round(context, warp, loop);
+        }
         context.horizon = horizon;
         warp.waits = code == SLICE_END && loop == Loop::STILL;
         if (warp.waits)
@@ -214,7 +222,7 @@ COLD uint32_t examine_and_run_on(Context &context, Warp &warp)
         int64_t longest = loop == Loop::COUNTS ? LONGEST_WAITING_SLICE : LONGEST_SLICE;
         changed |= loop != Loop::STILL;
         waits |= loop != Loop::MOVES;
-        context.left_behind += loop == Loop::COUNTS; // whether it goes on is not known
+        context.counting += loop == Loop::COUNTS;
         bool long_turn = warp.slice >= LONGEST_SLICE;
         warp.slice = loop == Loop::STILL        ? FIRST_SLICE
                      : 2 * warp.slice < longest ? 2 * warp.slice

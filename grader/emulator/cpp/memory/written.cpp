@@ -1,0 +1,60 @@
+// The clocks at which words of global memory were written with which blocks may wait for each other:
+// by strong stores and by atomics.
+//
+// Blocks run one after another. A block may therefore read at once what another block, which runs
+// beside it on a GPU, writes later by its clock. The reader's clock then moves to that of the write,
+// so that the length of a block contains its waits. If the other block wrote the word twice, the
+// first value may have been enough: a scan's blocks write the sum of their own numbers before the sum
+// of all; and a block that came last to a barrier may already have come to the next.
+#include "warps/lanes.h"
+
+constexpr uint32_t UNIT_SHIFT = 4; // clocks are kept in units of 16 cycles
+// A warp that waits has read the word about this long ago.
+constexpr uint32_t ROUND = 1024 >> UNIT_SHIFT;
+
+static uint32_t unit_of(int64_t clock) { return uint32_t(clock >> UNIT_SHIFT); }
+
+static void see(Context &context, Warp &warp, const Written &written, uint32_t self, bool lock)
+{
+    if (written.block == 0 || written.block == self)
+        return;
+    uint32_t now = unit_of(warp.clock);
+    bool first = written.before + ROUND >= now || !warp.waits;
+    uint32_t clock = first && written.before != 0 && !lock ? written.before : written.last;
+    if (clock <= now)
+        return;
+    int64_t seen = (int64_t(clock) << UNIT_SHIFT) + SEEN_CYCLES;
+    context.awaited += seen - warp.clock;
+    warp.clock = seen;
+}
+
+// A write of the same value is none: it may be an atomic that waits, like a failed compare-and-swap.
+static void write(const Warp &warp, Written &written, uint32_t self, uint32_t value)
+{
+    if (written.block != 0 && written.value == value)
+        return;
+    written.value = value;
+    written.before = written.block == self ? written.last : 0;
+    written.last = unit_of(warp.clock);
+    written.block = self;
+}
+
+// After an access to lane_addresses that other blocks may read or have written. `reads`: its warp may
+// have waited for the value; otherwise only if the warp waits now.
+EXPORT void emulator_follow_writes(Context *context, Warp *warp, uint32_t mask, uint32_t reads,
+                                   uint32_t writes)
+{
+    if (context->written == nullptr)
+        return;
+    auto self = uint32_t(linear_block(*context)) + 1;
+    auto words = reinterpret_cast<const uint32_t *>(host_pointer(context->global_host));
+    for (uint32_t lane : Lanes{mask}) {
+        uint64_t word = context->lane_addresses[lane] / sizeof(uint32_t);
+        if (word >= context->written_words)
+            continue;
+        if (reads != 0 || warp->waits)
+            see(*context, *warp, context->written[word], self, writes != 0);
+        if (writes != 0)
+            write(*warp, context->written[word], self, words[word]);
+    }
+}

@@ -1,0 +1,150 @@
+"""Modelled times of launches whose blocks wait for each other. Measured times are an H200's
+(benchmarks/kernels/turns and waits)."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.records import Modelled, ModelledMode, Unmodelled
+from tests.devices.test_waiting import WARPS, run
+
+HEAD = r"""
+__device__ float work(float x, int rounds)
+{
+    for (int k = 0; k < rounds; k++)
+        x = 1.01f * x + 0.5f;
+    return x;
+}
+
+__device__ unsigned arrived;
+__device__ void sync_grid()
+{
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        const unsigned own = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1;
+        unsigned before, now;
+        asm volatile("atom.add.release.gpu.u32 %0, [%1], %2;"
+                     : "=r"(before) : "l"(&arrived), "r"(own) : "memory");
+        do
+            asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(&arrived) : "memory");
+        while (((before ^ now) & 0x80000000u) == 0);
+    }
+    __syncthreads();
+}
+"""
+BARRIERS = """
+// launch: k<<<BLOCKS, 128>>>(out, ROUNDS)
+__global__ void k(int *out, int rounds)
+{
+    float x = threadIdx.x;
+    for (int phase = 0; phase < 8; phase++) {
+        if (blockIdx.x % SHARE == phase % SHARE)
+            x = work(x, rounds);
+        sync_grid();
+    }
+    out[(blockIdx.x * 128 + threadIdx.x) % 1024] = x;
+}
+"""
+CHAIN = """
+__device__ volatile int flags[BLOCKS];
+// launch: k<<<BLOCKS, 128>>>(out, ROUNDS)
+__global__ void k(int *out, int rounds)
+{
+    if (threadIdx.x == 0 && FIRST)
+        while (flags[BEFORE] == 0)
+            ;
+    __syncthreads();
+    float x = work(threadIdx.x, rounds);
+    out[(blockIdx.x * 128 + threadIdx.x) % 1024] = x;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        flags[blockIdx.x] = 1;
+    }
+}
+"""
+UP = CHAIN.replace("FIRST", "blockIdx.x > 0").replace("BEFORE", "blockIdx.x - 1")
+DOWN = CHAIN.replace("FIRST", "blockIdx.x < BLOCKS - 1").replace("BEFORE", "blockIdx.x + 1")
+LOCK = """
+__device__ int lock;
+// launch: k<<<BLOCKS, 128>>>(out, ROUNDS)
+__global__ void k(int *out, int rounds)
+{
+    if (threadIdx.x == 0)
+        while (atomicCAS(&lock, 0, 1) != 0)
+            ;
+    __syncthreads();
+    float x = work(threadIdx.x, rounds);
+    out[(blockIdx.x * 128 + threadIdx.x) % 1024] = x;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        atomicExch(&lock, 0);
+    }
+}
+"""
+TICKETS = """
+__device__ int counter;
+__device__ volatile int turn;
+// launch: k<<<BLOCKS, 128>>>(out, ROUNDS)
+__global__ void k(int *out, int rounds)
+{
+    if (threadIdx.x == 0) {
+        const int own = atomicAdd(&counter, 1);
+        while (turn != own)
+            ;
+    }
+    __syncthreads();
+    float x = work(threadIdx.x, rounds);
+    out[(blockIdx.x * 128 + threadIdx.x) % 1024] = x;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        turn = turn + 1;
+    }
+}
+"""
+
+
+def time_of(text: str, blocks: int, share: int = 1) -> Modelled | Unmodelled:
+    text = text.replace("BLOCKS", str(blocks)).replace("SHARE", str(share))
+    text = text.replace("ROUNDS", "2000" if "sync_grid" in text else "500")
+    execution, _ = run(HEAD + text, mode=ModelledMode(3), gpu="h200")
+    assert execution.failure is None, execution.failure
+    (launch,) = execution.launches
+    found = launch.modelled or launch.unmodelled
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "blocks", "share", "measured_ms"),
+    [
+        (BARRIERS, 132, 1, 0.0486),
+        (BARRIERS, 264, 2, 0.0495),
+        (UP, 132, 1, 0.241),
+        (UP, 528, 1, 0.956),
+        (DOWN, 132, 1, 0.240),
+        (LOCK, 132, 1, 0.238),
+        (TICKETS, 132, 1, 0.258),
+    ],
+    ids=["barriers", "in_halves", "chain", "long_chain", "chain_backwards", "lock", "tickets"],
+)
+def test_blocks_that_wait_take_as_long_as_on_an_h200(
+    text: str, blocks: int, share: int, measured_ms: float
+) -> None:
+    found = time_of(text, blocks, share)
+    assert isinstance(found, Modelled)
+    assert found.time_ms == pytest.approx(measured_ms, rel=0.25)
+    assert found.kind == "blocks that wait for each other"
+
+
+def test_work_of_a_few_blocks_while_the_others_wait_is_not_free() -> None:
+    """Each phase has one working block, which is rarely among the traced ones."""
+    alone, apart = time_of(BARRIERS, 132), time_of(BARRIERS, 132, 132)
+    assert isinstance(alone, Modelled)
+    assert apart is Unmodelled.WAITS or apart.time_ms > 0.7 * alone.time_ms
+
+
+def test_waits_between_warps_of_a_block_have_no_time() -> None:
+    assert time_of(WARPS, 132) is Unmodelled.WAITS
