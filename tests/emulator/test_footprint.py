@@ -185,3 +185,17 @@ def test_neighbouring_blocks_complete_each_other_s_sectors() -> None:
     assert alone.filled == pytest.approx(1.0, rel=0.01)
     assert beside.filled == 0.0
     assert beside.written == 1.0
+
+
+@pytest.mark.parametrize(("held", "lost"), [(500, 0.0), (400, 0.0), (320, 0.5), (200, 1.0)])
+def test_data_that_a_warp_accesses_again_is_read_again_as_far_as_the_l2_has_lost_it(
+    held: int, lost: float
+) -> None:
+    table = make_rows(CodeRow, len(KINDS))
+    table["kind"] = KINDS
+    twice = [(LOAD, line, 15, 0) for _ in range(2) for line in range(1, 101)]
+    streams = streams_of(table, twice, TraceWord.GLOBAL)
+    figures = replace(ROOMY, held_part=1.0, l2_bytes=held * SECTOR_BYTES)
+    buffer = [(LINE_BYTES, 101 * LINE_BYTES)]
+    found = Footprint(streams, len(twice), buffer, figures, emulator_runtime())
+    assert moved(found) == (pytest.approx(400 * (1 + lost), rel=0.03), 0)
