@@ -133,10 +133,10 @@ class Launched:
 
 
 class Unmodelled(StrEnum):
-    """Why a launch has no modelled time: it reads textures or surfaces; the traced blocks do not
+    """Why a launch has no modelled time: it reads or writes surfaces; the traced blocks do not
     represent the others; its threads wait for each other in loops."""
 
-    TEXTURES = "textures"
+    SURFACES = "surfaces"
     UNEVEN_BLOCKS = "uneven_blocks"
     WAITS = "waits"
 

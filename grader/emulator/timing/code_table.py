@@ -10,6 +10,7 @@ import numpy as np
 from grader.emulator.codegen.opcodes import OPCODES
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.operands import GROUP_END, Constant, Immediate, Predicate, Register
+from grader.emulator.layouts.execution import SECTOR_BYTES
 from grader.emulator.timing.pipes import ALU, Kind
 from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.timing_records import (
@@ -103,9 +104,9 @@ def describe_code(decoded: Sequence[Decoded], encoding: bytes) -> CodeTable:
         )
     return CodeTable(
         table,
-        np.where(
-            np.isin(table["kind"], list(_BULK)),
-            LINE_BYTES,  # a lane of their traces is a line
+        np.select(  # a lane of a trace is a line of a bulk copy, a sector of a texture
+            [np.isin(table["kind"], list(_BULK)), table["kind"] == Kind.TEXTURE],
+            [LINE_BYTES, SECTOR_BYTES],
             [instruction.access_bytes for instruction in decoded],
         ).astype(np.int64),
         table["kind"] == Kind.BARRIER,

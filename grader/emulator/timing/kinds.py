@@ -42,6 +42,7 @@ class LaunchKind(StrEnum):
     CLUSTERS = "clusters"
     GRID = "blocks that wait for each other"
     PRODUCTS = "products of warp groups"
+    TEXTURES = "textures"
     OBJECTS = "barrier objects or bulk copies"
     CALLS = "calls of the system"
     SLEEPS = "warps that sleep"
@@ -74,8 +75,9 @@ class Habits:
     sectors that a warp's store covers in part; `wavefronts`: per access to shared memory;
     `load_sectors`, `store_sectors`: per access to global memory; `strong`: fraction of the loads
     that go past the L1, to read what other blocks write; `clusters`: whether blocks wait for
-    other blocks of their cluster; `grid`: for all blocks; `products`, `objects`: whether there are
-    products of warp groups, and waits for barrier objects or bulk copies."""
+    other blocks of their cluster; `grid`: for all blocks; `products`, `objects`, `textures`:
+    whether there are products of warp groups, waits for barrier objects or bulk copies, and reads
+    of textures."""
 
     swaps: float
     lookups: float
@@ -95,6 +97,7 @@ class Habits:
     store_sectors: float = 0.0
     products: bool = False
     objects: bool = False
+    textures: bool = False
 
 
 @dataclass(frozen=True)
@@ -148,6 +151,7 @@ def _match_kinds(f: Facts) -> tuple[tuple[LaunchKind, bool], ...]:
         (LaunchKind.CLUSTERS, f.habits.clusters),
         (LaunchKind.GRID, f.habits.grid or f.in_turns),
         (LaunchKind.PRODUCTS, f.habits.products),
+        (LaunchKind.TEXTURES, f.habits.textures),
         (LaunchKind.OBJECTS, f.habits.objects),
         (LaunchKind.CALLS, f.calls > MATTERS),
         (LaunchKind.SLEEPS, f.sleeps > MATTERS),
@@ -203,4 +207,5 @@ def read_habits(streams: Streams, code: CodeTable) -> Habits:
         store_sectors=stored / max(1, stores.sum()),
         products=bool((kinds == Kind.PRODUCT).any()),
         objects=bool(np.isin(kinds, _OF_OBJECTS).any()),
+        textures=bool((kinds == Kind.TEXTURE).any()),
     )

@@ -63,6 +63,7 @@ class Kind(IntEnum):
     BULK_STORE = 23
     PRODUCT = 24
     PRODUCTS_DEPEND = 25
+    TEXTURE = 26
 
 
 @dataclass(frozen=True)
@@ -129,8 +130,10 @@ GROUP_PRODUCTS = {
 alone (cpp/timing/sm.cpp: product_cycles)."""
 PRODUCTS_DEPEND = Pipe(Unit.NONE, Kind.PRODUCTS_DEPEND)
 MATRIX_MOVE = Pipe(Unit.MEMORY, Kind.VARIABLE, 24)
-TEXTURE = QUEUED
-"""Launches with textures are not modelled."""
+TEXTURE = Pipe(Unit.MEMORY, Kind.TEXTURE, 130)
+TEXTURE_FETCH = Pipe(Unit.MEMORY, Kind.TEXTURE, 160)
+"""Reads of textures, and of linear memory by the texture unit (H200: 140 and 170 cycles with the
+instructions around them)."""
 CONSTANT_LOAD = Pipe(Unit.NONE, Kind.CONSTANT, 30)
 SHARED_ACCESS, GLOBAL_LOAD, GLOBAL_STORE, GLOBAL_ATOMIC, COPY = (
     Pipe(Unit.MEMORY, kind) for kind in (Kind.SHARED, Kind.LOAD, Kind.STORE, Kind.ATOMIC, Kind.COPY)

@@ -17,7 +17,7 @@ from grader.emulator.codegen.tools import I32, I64, Value, const, offset
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.operands import Address, Immediate, Operand, Register, Special
 from grader.emulator.layouts.textures import SurfaceForm, TextureForm
-from grader.emulator.timing.pipes import GLOBAL_LOAD, GLOBAL_STORE, TEXTURE
+from grader.emulator.timing.pipes import GLOBAL_LOAD, GLOBAL_STORE, TEXTURE, TEXTURE_FETCH
 
 _KINDS = {
     "1D": 1,
@@ -83,7 +83,7 @@ def _read(e: Emitter, i: Decoded, *, sources: int, form: int = 0) -> None:
     together = scattered if i.has("SCR") else axes
     words = [e.register_or_zero(places[at // together], at % together) for at in range(axes)]
     set_lane_data(e, words)
-    facts = (e.context_pointer, e.index, e.lane_mask(), object_)
+    facts = (e.context_pointer, e.warp_pointer, e.index, e.lane_mask(), object_)
     e.try_call("read_texture", *facts, const(form), const(channels))
     found = lane_data(e, channels.bit_count())
     e.set_words(lower, found[:2])
@@ -162,7 +162,7 @@ _FORMS = "D BA 1D 2D 3D 2D_ARRAY U8 S8 U16 S16 64 128 STRONG WEAK CTA SM GPU SYS
 TEXTURES: dict[str, Opcode] = {
     "TEX": row(sample, "LL LZ SCR", pipe=TEXTURE),
     "TXD": row(sample_with_derivatives, pipe=TEXTURE),
-    "TLD": row(fetch, "LZ SCR", pipe=TEXTURE),
+    "TLD": row(fetch, "LZ SCR", pipe=TEXTURE_FETCH),
     "TLD4": row(gather, "R G B A SCR", pipe=TEXTURE),
     "SULD": row(load_surface, _FORMS, pipe=GLOBAL_LOAD),
     "SUST": row(store_surface, _FORMS, pipe=GLOBAL_STORE),

@@ -4,6 +4,7 @@
 // Coordinates are in lane_data, one word of all lanes each; results replace them.
 #include "memory/blends.h"
 #include "memory/halves.h"
+#include "timing/tracing.h"
 
 constexpr uint32_t CHANNELS = 4;
 constexpr double COORDINATE_STEPS = 1 << 21;
@@ -216,10 +217,54 @@ static uint32_t choose_face(float *at)
     return 2 * axis + minus;
 }
 
+// --- the trace -----------------------------------------------------------------------------------
+
+// Cycles of the texture unit for a warp: it reads four texels of at most 4 bytes per cycle, or eight
+// of linear memory; larger texels, and the four or eight of a blend, take their part of its 64 bytes
+// (H200: 4.0, 8.0 for linear memory; 8.1 to 9.4, 16.5, 33.8 for arrays).
+constexpr uint32_t FETCH_CYCLES = 4, READ_CYCLES = 8, NARROW = 4;
+
+static uint32_t cycles_of(const Texture &texture, bool fetch, bool blends)
+{
+    if (fetch)
+        return larger(FETCH_CYCLES, texture.texel_bytes / 2);
+    uint32_t slices = blends && texture.dimensions == AXES ? 2 : 1;
+    bool wide = texture.texel_bytes > NARROW;
+    return slices * larger(READ_CYCLES, texture.texel_bytes * (blends && wide ? 2 : 1));
+}
+
+// Arrays of two and three dimensions consist of tiles of 64 bytes by 8 rows, and a sector of 16
+// bytes by 2 rows.
+constexpr uint64_t TILE_WIDTH = 64, TILE_ROWS = 8, PART = 16;
+
+// The address of a texel's sector. The rows of linear memory have no tiles.
+static uint32_t sector_of(const Texture &texture, const int64_t *texels, uint32_t layer)
+{
+    uint64_t x = uint64_t(texels[0]) * texture.texel_bytes, y = uint64_t(texels[1]);
+    uint64_t width = uint64_t(texture.row_texels) * texture.texel_bytes;
+    uint64_t slice = layer + uint64_t(texels[2]), start = slice * texture.extents[1] * width;
+    bool tiled = !texture.fetched && texture.extents[1] > 1 && width % TILE_WIDTH == 0;
+    uint64_t place = y * width + x;
+    if (tiled)
+        place = (y / TILE_ROWS * (width / TILE_WIDTH) + x / TILE_WIDTH) * TILE_WIDTH * TILE_ROWS +
+                x % TILE_WIDTH / (2 * PART) * 256 + y % TILE_ROWS / 2 * TILE_WIDTH +
+                x % (2 * PART) / PART * SECTOR_BYTES;
+    return uint32_t(texture.first + start + place) & ~(SECTOR_BYTES - 1);
+}
+
+static void trace_texels(Context &context, Warp &warp, uint32_t instruction, uint32_t mask,
+                         const uint32_t *sectors, uint32_t cycles)
+{
+    memcpy(context.lane_addresses, sectors, sizeof context.lane_addresses);
+    trace_access(context, warp, Access{Space::GLOBAL, true, false, SECTOR_BYTES, 0}, cycles,
+                 instruction, mask);
+}
+
 // Reads a texture; the first coordinate of a layered texture is the layer. `channels`: mask of the
 // requested results, which are stored consecutively. Returns a FaultCode.
-EXPORT uint32_t emulator_read_texture(Context *context, uint32_t instruction, uint32_t mask,
-                                      uint32_t handle, uint32_t form, uint32_t channels)
+EXPORT uint32_t emulator_read_texture(Context *context, Warp *warp, uint32_t instruction,
+                                      uint32_t mask, uint32_t handle, uint32_t form,
+                                      uint32_t channels)
 {
     if (mask == 0)
         return FaultCode::NONE;
@@ -234,7 +279,8 @@ EXPORT uint32_t emulator_read_texture(Context *context, uint32_t instruction, ui
         (cube && (found->layers % FACES != 0 || !found->normalized)))
         return report_fault(*context, FaultCode::UNSUPPORTED, instruction, lowest_lane(mask));
     const Texture &texture = *found;
-    uint32_t results[CHANNELS][WARP_LANES];
+    uint32_t results[CHANNELS][WARP_LANES], sectors[WARP_LANES] = {}, inside = 0;
+    bool traced = warp->trace < warp->trace_end;
     for (uint32_t lane : Lanes{mask}) {
         const uint32_t *words = context->lane_data + lane;
         uint32_t layer = layered ? words[0] : 0, count = 0;
@@ -251,6 +297,16 @@ EXPORT uint32_t emulator_read_texture(Context *context, uint32_t instruction, ui
                           : texture.linear || gathers ? between(place)
                                                       : nearest(place);
         }
+        if (traced) {
+            int64_t texels[AXES];
+            bool border = false;
+            for (uint32_t axis = 0; axis < AXES; ++axis) {
+                texels[axis] = resolve(texture, axis, spots[axis].texel);
+                border |= texels[axis] < 0;
+            }
+            sectors[lane] = border ? 0 : sector_of(texture, texels, layer);
+            inside |= border ? 0 : bit(lane);
+        }
         for (uint32_t channel = 0; channel < CHANNELS; ++channel) {
             if (!has(channels, channel))
                 continue;
@@ -264,6 +320,9 @@ EXPORT uint32_t emulator_read_texture(Context *context, uint32_t instruction, ui
         }
     }
     memcpy(context->lane_data, results, sizeof results);
+    if (traced)
+        trace_texels(*context, *warp, instruction, inside, sectors,
+                     cycles_of(texture, fetch, texture.linear || gathers));
     return FaultCode::NONE;
 }
 

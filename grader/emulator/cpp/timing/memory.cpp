@@ -491,6 +491,19 @@ Ends access_memory(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, 
     return access_global(sm, warp, row, index, begin, t);
 }
 
+Ends read_texture(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, double t)
+{
+    double &free = sm.shared->texture_free, begin = max(free, t + REACH_CYCLES);
+    free = begin + (index < 0 ? 1.0 : double(sm.accesses[index].wavefronts));
+    double done = free + double(row.latency);
+    for (int64_t k = index < 0 ? 0 : sm.accesses[index].first;
+         index >= 0 && k < sm.accesses[index].end; ++k) {
+        const Line &line = sm.lines[k];
+        done = max(done, load_line(sm, line, tag_of(sm, warp, line.number), 0, begin, t));
+    }
+    return {done, free + READ_CYCLES};
+}
+
 double move_bulk(const SM &sm, const CodeRow &row, const Line &line, int64_t tag, double begin,
                  double t)
 {

@@ -383,6 +383,8 @@ static Ends execute(const SM &sm, Partition &partition, Warp &warp, const CodeRo
     case Kind::COPY:
     case Kind::PREFETCH:
         return access_memory(sm, warp, row, access, t);
+    case Kind::TEXTURE:
+        return read_texture(sm, warp, row, access, t);
     case Kind::OBJECT:
         return change_objects(sm, warp, row, access, t);
     case Kind::PHASE:

@@ -72,7 +72,7 @@ inline bool is_bulk(int64_t kind) { return kind == Kind::BULK_LOAD || kind == Ki
 inline bool loads(int64_t kind)
 {
     return kind == Kind::LOAD || kind == Kind::COPY || kind == Kind::PREFETCH ||
-           kind == Kind::BULK_LOAD;
+           kind == Kind::BULK_LOAD || kind == Kind::TEXTURE;
 }
 
 inline bool is_among(const int64_t *numbers, int32_t count, int64_t number)
@@ -92,6 +92,8 @@ struct Ends {
 double pass_queue(const SM &sm, double passes, double t);
 // Performs a warp's memory access `index`; -1: no active lane.
 Ends access_memory(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, double t);
+// Reads texels in the texture unit.
+Ends read_texture(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, double t);
 
 // A bulk copy's sectors of a line, at cycle `begin` of its unit; returns the arrival of loaded data.
 double move_bulk(const SM &sm, const CodeRow &row, const Line &line, int64_t tag, double begin,

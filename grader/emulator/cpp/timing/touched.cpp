@@ -53,7 +53,7 @@ static void touch_line(const Touched &touched, const Line &line, int64_t kind)
 EXPORT void emulator_touch(const Touched &touched)
 {
     for_lines(*touched.streams, [&](const Line &line, const CodeRow &row, int64_t, int64_t) {
-        if (is_global(row.kind) || is_bulk(row.kind))
+        if (is_global(row.kind) || is_bulk(row.kind) || loads(row.kind))
             touch_line(touched, line, row.kind);
     });
 }

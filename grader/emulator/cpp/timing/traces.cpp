@@ -228,8 +228,9 @@ static int64_t add_access(const Trace &trace, const uint32_t *record, int64_t a,
         if (trace.atomics[record[0] & INDEX_MASK])
             count_rounds(trace.lines, access.first, used, lanes);
         access.tags = tag_wavefronts(trace.lines, access.first, used);
-        access.wavefronts = local ? max(int64_t(1), lanes.width / WORD_BYTES)
-                                  : data_wavefronts(lanes);
+        if (lanes.width != SECTOR_BYTES) // a texture has its cycles
+            access.wavefronts = local ? max(int64_t(1), lanes.width / WORD_BYTES)
+                                      : data_wavefronts(lanes);
     }
     access.end = used;
     return used;
