@@ -17,7 +17,7 @@ __device__ Place place_of(int width)
     return {x, y, y * width + x};
 }
 
-template <class Texel> __global__ void copy(Object from, Texel *to, int width)
+template <class Texel, bool BLENDED> __global__ void copy(Object from, Texel *to, int width)
 {
     const Place at = place_of(width);
     to[at.index] = tex2D<Texel>(from, at.x + 0.5f, at.y + 0.5f);
@@ -127,10 +127,10 @@ int main(int, char **words)
     float *y = &to->x;
     const Object point = make_picture<float>(width, false), linear = make_picture<float>(width, true);
     const Object wide = make_picture<float4>(width, false), wide_linear = make_picture<float4>(width, true);
-    show("copy", width, [&] { copy<float><<<grid, block>>>(point, y, width); });
-    show("copy_blended", width, [&] { copy<float><<<grid, block>>>(linear, y, width); });
-    show("copy_float4", width, [&] { copy<float4><<<grid, block>>>(wide, to, width); });
-    show("copy_float4_blended", width, [&] { copy<float4><<<grid, block>>>(wide_linear, to, width); });
+    show("copy", width, [&] { copy<float, false><<<grid, block>>>(point, y, width); });
+    show("copy_blended", width, [&] { copy<float, true><<<grid, block>>>(linear, y, width); });
+    show("copy_float4", width, [&] { copy<float4, false><<<grid, block>>>(wide, to, width); });
+    show("copy_float4_blended", width, [&] { copy<float4, true><<<grid, block>>>(wide_linear, to, width); });
     show("transpose", width, [&] { transpose<<<grid, block>>>(point, y, width); });
     show("blur_3x3", width, [&] { blur<1><<<grid, block>>>(point, y, width); });
     show("blur_7x7", width, [&] { blur<3><<<grid, block>>>(linear, y, width); });

@@ -145,6 +145,7 @@ def describe(facts: Facts) -> np.ndarray:
             log(max(1.0, habits.wavefronts)) / 4,
             *(log(max(1.0, each)) / 4 for each in (habits.load_sectors, habits.store_sectors)),
             *(float(habits.products), float(habits.objects)),
+            float(habits.grid or facts.in_turns),
         ]
     )
 
