@@ -40,9 +40,10 @@ instruction that may read values from other threads, 0 if it has none. `sure`: w
 instruction certainly reads them (block_cycles.py)."""
 CODE_PLACE = np.dtype(words("offset", "block"), align=True)
 """A basic block and the byte offset of its first instruction."""
-WRITTEN = np.dtype(words("block", "value", "before", "last"), align=True)
+WRITTEN = np.dtype(words("block", "value", "swapped", "before", "last"), align=True)
 """A word of global memory that a block wrote for others (cpp/memory/written.cpp): 1 + this block, 0
-for none; the value; the clocks of its last write and of the one before, in units of 16 cycles."""
+for none; the value; whether by a compare-and-swap; the clocks of its last write and of the one
+before, in units of 16 cycles."""
 TRACE_BUFFER = np.dtype([("first", "u8"), ("end", "u8")], align=True)
 """The part of a warp's trace buffer from `first` (which advances) to `end`. After the records of a
 block's warps follows a record whose `first` is the number of executed warp instructions. The trace

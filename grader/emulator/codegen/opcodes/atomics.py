@@ -40,7 +40,7 @@ from grader.emulator.timing.pipes import GLOBAL_ATOMIC, SHARED_ACCESS
 from grader.sass import MemoryOperation
 
 _OPERATIONS = ("ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR", "EXCH", "CAS", "CAST", "POPC")
-_LOCKS = {"CAS", "CAST", "EXCH"}
+_LOCKS = {"CAS", "CAST"}
 """Operations that may take a lock. Others read what they change, but wait for no value."""
 _TYPES = (
     *("S32", "64", "S64", "128", "F32", "F64", "F16x2", "F16x4", "F16x8"),

@@ -172,8 +172,8 @@ def access(
 
 
 def follow_writes(e: Emitter, kind: AccessKind, lanes: Lanes, *, reads: bool) -> None:
-    """Blocks may wait for each other with this access, which has been made. `reads`: whether it may
-    end a wait."""
+    """Blocks may wait for each other with this access, which has been made. `reads`: a load or a
+    compare-and-swap, which may end a wait."""
     if kind.space != "global":
         return
     e.put("lane_addresses", lanes.low)

@@ -5,7 +5,9 @@
 // beside it on a GPU, writes later by its clock. The reader's clock then moves to that of the write,
 // so that the length of a block contains its waits. If the other block wrote the word twice, the
 // first value may have been enough: a scan's blocks write the sum of their own numbers before the sum
-// of all; and a block that came last to a barrier may already have come to the next.
+// of all; and a block that came last to a barrier may already have come to the next. A
+// compare-and-swap waits for a lock that another operation releases; if all blocks swap, they update a
+// number.
 #include "warps/lanes.h"
 
 constexpr uint32_t UNIT_SHIFT = 4; // clocks are kept in units of 16 cycles
@@ -16,7 +18,7 @@ static uint32_t unit_of(int64_t clock) { return uint32_t(clock >> UNIT_SHIFT); }
 
 static void see(Context &context, Warp &warp, const Written &written, uint32_t self, bool lock)
 {
-    if (written.block == 0 || written.block == self)
+    if (written.block == 0 || written.block == self || (lock && written.swapped && !warp.waits))
         return;
     uint32_t now = unit_of(warp.clock);
     bool first = written.before + ROUND >= now || !warp.waits;
@@ -29,18 +31,19 @@ static void see(Context &context, Warp &warp, const Written &written, uint32_t s
 }
 
 // A write of the same value is none: it may be an atomic that waits, like a failed compare-and-swap.
-static void write(const Warp &warp, Written &written, uint32_t self, uint32_t value)
+static void write(const Warp &warp, Written &written, uint32_t self, uint32_t value, bool swaps)
 {
     if (written.block != 0 && written.value == value)
         return;
     written.value = value;
+    written.swapped = swaps;
     written.before = written.block == self ? written.last : 0;
     written.last = unit_of(warp.clock);
     written.block = self;
 }
 
-// After an access to lane_addresses that other blocks may read or have written. `reads`: its warp may
-// have waited for the value; otherwise only if the warp waits now.
+// After an access to lane_addresses that other blocks may read or have written. `reads`: a load or a
+// compare-and-swap. Other atomics wait for no value, unless the warp waits now.
 EXPORT void emulator_follow_writes(Context *context, Warp *warp, uint32_t mask, uint32_t reads,
                                    uint32_t writes)
 {
@@ -55,6 +58,6 @@ EXPORT void emulator_follow_writes(Context *context, Warp *warp, uint32_t mask, 
         if (reads != 0 || warp->waits)
             see(*context, *warp, context->written[word], self, writes != 0);
         if (writes != 0)
-            write(*warp, context->written[word], self, words[word]);
+            write(*warp, context->written[word], self, words[word], reads != 0);
     }
 }
