@@ -15,15 +15,19 @@ import numpy as np
 import pytest
 
 from grader.devices.emulated.emulated_device import EmulatedDevice
+from grader.devices.gpus import read_gpus
 from grader.records import (
     Addressing,
     Binary,
     BufferArgument,
+    CountingMode,
     DeviceBuffer,
     Dim3,
     Execution,
     Faulted,
     Launch,
+    Mode,
+    ModelledMode,
     NotEmulated,
     Program,
     Role,
@@ -31,6 +35,7 @@ from grader.records import (
     ScalarArgument,
     Submission,
     Texture,
+    Unmodelled,
 )
 from tests.support.compiling import compile_source
 
@@ -38,6 +43,9 @@ LIMITS = RunLimits(warp_instructions=10**7, wall_seconds=60.0)
 READS = json.loads(
     (Path(__file__).parents[1] / "data" / "texture_reads_h200.json").read_text(encoding="utf-8")
 )
+FIGURES = read_gpus()["h100"].figures
+assert FIGURES is not None
+LAUNCH_MS, CLOCK_MHZ = FIGURES.launch_us / 1e3, FIGURES.clock_mhz
 ARCHES = {"h100": "sm_90", "a100": "sm_80", "t4": "sm_75", "b200": "sm_100", "rtx5090": "sm_120"}
 
 SOURCE = """
@@ -75,6 +83,7 @@ def run(
     threads: int = 32,
     gpu: str = "h100",
     scalars: Sequence[int] = (),
+    mode: Mode | None = None,
 ) -> tuple[Execution, np.ndarray | None]:
     """Launches a kernel with buffers in the order of its parameters, then numbers."""
     binary = compile_text(text, gpu)
@@ -97,7 +106,9 @@ def run(
     )
     arrays = {name: array for name, (array, _) in buffers.items()}
     program = Program("test", binary, (launch,), made)
-    execution, got = open_device(gpu).run(program, arrays, limits=LIMITS)
+    execution, got = open_device(gpu).run(
+        program, arrays, limits=LIMITS, mode=mode or CountingMode()
+    )
     return execution, got.get(output)
 
 
@@ -289,3 +300,48 @@ def test_a_surface_traps_beside_its_edges() -> None:
     execution, _ = run(BESIDE, buffers, output="to", threads=8)
     assert isinstance(execution.failure, Faulted)
     assert execution.failure.observation.by.thread == Dim3(4, 0, 0)
+
+
+REPEATED = """
+template <class Texel> __device__ void add(cudaTextureObject_t t, float *out) {
+    float sum = 0;
+#pragma unroll 8
+    for (int k = 0; k < 256; k++)
+        sum += tex2D<Texel>(t, threadIdx.x % 32 + 0.5f + k * 1e-3f, threadIdx.x / 32 % 8 + 0.5f).x;
+    out[threadIdx.x] = sum;
+}
+extern "C" __global__ void narrow(cudaTextureObject_t t, float *out) { add<float1>(t, out); }
+extern "C" __global__ void wide(cudaTextureObject_t t, float *out) { add<float4>(t, out); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("kernel", "channels", "linear", "cycles"),
+    [
+        ("narrow", 1, False, 8.5),
+        ("narrow", 1, True, 9.4),
+        ("wide", 4, False, 16.4),
+        ("wide", 4, True, 33.8),
+    ],
+)
+def test_a_texture_unit_reads_as_fast_as_an_h200s(
+    kernel: str, channels: int, linear: bool, cycles: float
+) -> None:
+    """Cycles for a read of a warp, of 32 warps (benchmarks/textures.py and the manual's table)."""
+    texels = np.ones((8, 32, channels)[: 2 + (channels > 1)], np.float32)
+    buffers = {
+        "t": (texels, Texture(channels=channels, linear=linear)),
+        "out": (np.zeros(1024, np.float32), None),
+    }
+    execution, _ = run(REPEATED, buffers, kernel=kernel, threads=1024, mode=ModelledMode(0))
+    modelled = execution.launches[0].modelled
+    assert modelled is not None
+    assert modelled.kind == "textures"
+    taken = (modelled.time_ms - LAUNCH_MS) * 1e3 * CLOCK_MHZ / (32 * 256)
+    assert taken == pytest.approx(cycles, rel=0.2)
+
+
+def test_surfaces_have_no_modelled_time() -> None:
+    buffers = {"to": (np.zeros((3, 4), np.float32), Texture(surface=True))}
+    execution, _ = run(BESIDE, buffers, output="to", threads=4, mode=ModelledMode(0))
+    assert execution.launches[0].unmodelled is Unmodelled.SURFACES

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 
 import numpy as np
@@ -78,7 +78,7 @@ class Work:
     cycles: np.ndarray
     calls: int = 0
 
-    @property
+    @cached_property
     def waits_long(self) -> bool:
         """Whether blocks work in turns: the launch takes much longer than its waves of blocks would
         without waits."""

@@ -327,13 +327,14 @@ static uint32_t end_turn(Context &context, Residents &all, uint32_t code)
         end(context);
         return code;
     }
-    if (code == DRAWS)
+    if (code == DRAWS) {
         all.drawing.emplace(std::pair(context.draws[0], all.turns++), save(context));
-    else if (code == WAITS || code == STALLED) {
+    } else if (code == WAITS || code == STALLED) {
         ++context.block_waits;
         all.waiting.push_back(save(context));
-    } else
+    } else {
         return code;
+    }
     return allocate_block(context, all);
 }
 

@@ -5,7 +5,7 @@
 // again, has read such a value, and no register has changed. It also waits if the block certainly
 // reads for others (`sure`) and at most FEW_REGISTERS registers have changed: the loop may count
 // its rounds. Then the other warps have a turn. In each of its turns, a waiting warp runs its loop
-// once.
+// once. The number of rounds is a matter of time, so they leave no trace and do not move the clock.
 #include <ctime>
 
 #include "timing/tracing.h"
