@@ -93,6 +93,30 @@ extern "C" __global__ void scan(int *out)
     out[ticket * 64 + threadIdx.x] = before;
 }
 """
+LOOK_BACK_BY_A_WARP = """
+__device__ volatile long long sums[16];
+// launch: scan<<<16, 64>>>(out)
+extern "C" __global__ void scan(int *out)
+{
+    __shared__ int before;
+    int tile = 15 - blockIdx.x, lane = threadIdx.x;
+    if (threadIdx.x < 32) {
+        long long entry;
+        do
+            entry = lane >= tile ? 1 : sums[tile - 1 - lane];
+        while (__any_sync(~0u, entry == 0));
+        int sum = lane < tile ? (int)entry - 1 : 0;
+        for (int step = 16; step > 0; step /= 2)
+            sum += __shfl_xor_sync(~0u, sum, step);
+        if (lane == 0) {
+            before = sum;
+            sums[tile] = tile + 2;
+        }
+    }
+    __syncthreads();
+    out[tile * 64 + threadIdx.x] = before;
+}
+"""
 LOCK = """
 __device__ int lock, sum;
 // launch: add<<<16, 64>>>(out)
@@ -184,6 +208,7 @@ EXPECTED = {
     LATER_BLOCK: np.where(BLOCK == 15, 15, 22),
     COUNTED_WAIT: np.where(BLOCK < 8, 1, 2),
     LOOK_BACK: BLOCK * (BLOCK + 1) // 2,
+    LOOK_BACK_BY_A_WARP: BLOCK * (BLOCK + 1) // 2,
     LOCK: np.ones(COUNT),
     LOCK_WITHOUT_A_BRANCH: np.ones(COUNT),
     TURNS: INDEX % 64,
@@ -194,6 +219,7 @@ NAMES = (
     "later_block",
     "counted_wait",
     "look_back",
+    "look_back_by_a_warp",
     "lock",
     "lock_without_a_branch",
     "turns_in_a_warp",

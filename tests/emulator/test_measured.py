@@ -94,16 +94,19 @@ def test_the_table_holds_kernels_of_every_exercise_with_a_time() -> None:
     assert all(1.0 < width < 5.0 for width in known.metric.widths.values())
 
 
-def test_a_padded_transpose_has_a_narrow_interval() -> None:
-    """Its own measured time is left out."""
-    known = read_measured()
-    name = "transpose/truth/transpose_padded"
-    index = known.kernels.index(name)
-    traits = known.traits[index] / known.metric.scales
-    centre, deviation = known.estimate(LaunchKind.DRAM.value, traits, {name})
-    half = deviation * known.metric.width_of(LaunchKind.DRAM.value)
-    assert half < 0.05
-    assert abs(known.errors[index] - centre) < half
+def test_transposes_have_narrow_intervals_that_contain_most_times() -> None:
+    """The measured times of a kernel are left out of its own correction."""
+    known, inside = read_measured(), []
+    for index, name in enumerate(known.kernels):
+        if not name.startswith("transpose/truth/") or known.kinds[index] != LaunchKind.DRAM:
+            continue
+        traits = known.traits[index] / known.metric.scales
+        centre, deviation = known.estimate(LaunchKind.DRAM.value, traits, {name})
+        half = deviation * known.metric.width_of(LaunchKind.DRAM.value)
+        assert half < 0.06
+        inside.append(abs(known.errors[index] - centre) < half)
+    assert len(inside) >= 8
+    assert np.mean(inside) >= 0.75
 
 
 def test_a_gpu_without_measured_times_has_the_wider_interval_of_the_kind() -> None:

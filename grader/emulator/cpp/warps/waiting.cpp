@@ -142,11 +142,12 @@ static_assert(offsetof(Warp, uniform_predicates) ==
 enum class Loop { STILL, COUNTS, MOVES };
 
 // Runs one round of a loop and stops at the loop's first basic block in the code. Returns SLICE_END
-// with the kind of the loop in `found`, or the result of run_for. `other`: if the path only waits
-// for the warp's other paths, the loop of the path that runs then.
-static uint32_t go_round(Context &context, Warp &warp, Loop &found, bool other = true)
+// with the kind of the loop in `found`, or the result of run_for. `elsewhere`: the path only waits for
+// the warp's other paths, which run instead.
+static uint32_t go_round(Context &context, Warp &warp, Loop &found, bool &elsewhere)
 {
     found = Loop::MOVES;
+    elsewhere = false;
     bool sure = false;
     uint32_t start = warp.pc, mask = warp.mask, first = start, shared_read = 0, left = LONGEST_LOOP;
     Held before(context, warp);
@@ -165,8 +166,7 @@ static uint32_t go_round(Context &context, Warp &warp, Loop &found, bool other =
         uint32_t code = run_one_block(context, warp);
         if (code != SLICE_END)
             return code;
-        if (other && left == LONGEST_LOOP && warp.mask != mask)
-            return go_round(context, warp, found, false);
+        elsewhere |= left == LONGEST_LOOP && warp.mask != mask;
     } while ((warp.pc != start || warp.mask != mask) && --left != 0);
     if (left == 0)
         return SLICE_END;
@@ -202,19 +202,23 @@ COLD uint32_t examine_and_run_on(Context &context, Warp &warp)
 {
     bool changed = !warp.waits, waits = false;
     uint32_t waiting = 0; // consecutive paths that wait
+    int64_t begun = warp.waits ? warp.clock : NEVER; // when it began to wait
     for (;;) {
         Loop loop;
-        int64_t horizon = context.horizon, clock = warp.waits ? warp.clock : warp.since;
+        bool elsewhere;
+        int64_t horizon = context.horizon, clock = begun != NEVER ? begun : warp.since;
         context.horizon = NEVER;
-        uint32_t code = go_round(context, warp, loop);
+        uint32_t code = go_round(context, warp, loop, elsewhere);
         if (code == SLICE_END && loop == Loop::COUNTS) { // or has it read a new value?
             changed = true;
-            code = go_round(context, warp, loop);
+            code = go_round(context, warp, loop, elsewhere);
         }
         context.horizon = horizon;
         warp.waits = code == SLICE_END && loop == Loop::STILL;
         if (warp.waits)
-            warp.clock = clock; // the rounds are a matter of time
+            warp.clock = begun = clock; // the rounds are a matter of time
+        else if (!elsewhere)
+            begun = NEVER;
         if (code != SLICE_END) {
             warp.slice = FIRST_SLICE;
             return code;
