@@ -14,6 +14,20 @@ constexpr uint32_t UNIT_SHIFT = 4; // clocks are kept in units of 16 cycles
 // A warp that waits has read the word about this long ago.
 constexpr uint32_t ROUND = 1024 >> UNIT_SHIFT;
 
+// Blocks wait for words of small buffers and variables. Larger buffers are data, whose records would
+// take five times their memory.
+constexpr uint64_t MOST_BYTES = 32 << 20;
+
+static bool is_followed(const Context &context, uint64_t address)
+{
+    for (uint32_t index = 0; index < context.buffer_count; ++index) {
+        const Buffer &buffer = context.buffers[index];
+        if (buffer.first <= address && address < buffer.end)
+            return buffer.end - buffer.first <= MOST_BYTES;
+    }
+    return false;
+}
+
 static uint32_t unit_of(int64_t clock) { return uint32_t(clock >> UNIT_SHIFT); }
 
 static void see(Context &context, Warp &warp, const Written &written, uint32_t self, bool lock)
@@ -53,7 +67,7 @@ EXPORT void emulator_follow_writes(Context *context, Warp *warp, uint32_t mask, 
     auto words = reinterpret_cast<const uint32_t *>(host_pointer(context->global_host));
     for (uint32_t lane : Lanes{mask}) {
         uint64_t word = context->lane_addresses[lane] / sizeof(uint32_t);
-        if (word >= context->written_words)
+        if (word >= context->written_words || !is_followed(*context, word * sizeof(uint32_t)))
             continue;
         if (reads != 0 || warp->waits)
             see(*context, *warp, context->written[word], self, writes != 0);
