@@ -3,7 +3,7 @@
     python benchmarks/textures.py
     nvcc -arch=sm_90 -o textures benchmarks/textures.cu && ./textures 1024 && ./textures 4096
 
-prints a table; takes three minutes. The second line measures the times again on a GPU.
+prints a table; takes a quarter of an hour. The second line measures the times again on a GPU.
 """
 
 from __future__ import annotations
