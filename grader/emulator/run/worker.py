@@ -143,7 +143,8 @@ class Worker:
         self.waits_in = np.zeros(len(self.kernel.flow.blocks), dtype=np.uint8)
         context["waits_in"] = self.waits_in.ctypes.data
         if self.kernel.ordered and not self.alone:
-            self.written = make_zeros(int(self.buffers["end"].max()) // 4, WRITTEN, sparse=True)
+            end = int(self.buffers["end"].max(initial=0))  # a kernel may have no buffer at all
+            self.written = make_zeros(end // 4, WRITTEN, sparse=True)
             context["written"] = self.written.ctypes.data
             context["written_words"] = len(self.written)
 

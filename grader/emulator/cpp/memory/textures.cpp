@@ -235,7 +235,7 @@ static uint32_t cycles_of(const Texture &texture, bool fetch, bool blends)
 
 // Arrays of two and three dimensions consist of tiles of 64 bytes by 8 rows, and a sector of 16
 // bytes by 2 rows.
-constexpr uint64_t TILE_WIDTH = 64, TILE_ROWS = 8, PART = 16;
+constexpr uint64_t TILE_WIDTH = 64, TILE_ROWS = 8, PART = 16, HALF_TILE = TILE_WIDTH * TILE_ROWS / 2;
 
 // The address of a texel's sector. The rows of linear memory have no tiles.
 static uint32_t sector_of(const Texture &texture, const int64_t *texels, uint32_t layer)
@@ -246,8 +246,8 @@ static uint32_t sector_of(const Texture &texture, const int64_t *texels, uint32_
     bool tiled = !texture.fetched && texture.extents[1] > 1 && width % TILE_WIDTH == 0;
     uint64_t place = y * width + x;
     if (tiled)
-        place = (y / TILE_ROWS * (width / TILE_WIDTH) + x / TILE_WIDTH) * TILE_WIDTH * TILE_ROWS +
-                x % TILE_WIDTH / (2 * PART) * 256 + y % TILE_ROWS / 2 * TILE_WIDTH +
+        place = (y / TILE_ROWS * (width / TILE_WIDTH) + x / TILE_WIDTH) * 2 * HALF_TILE +
+                x % TILE_WIDTH / (2 * PART) * HALF_TILE + y % TILE_ROWS / 2 * TILE_WIDTH +
                 x % (2 * PART) / PART * SECTOR_BYTES;
     return uint32_t(texture.first + start + place) & ~(SECTOR_BYTES - 1);
 }

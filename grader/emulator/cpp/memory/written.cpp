@@ -1,5 +1,5 @@
-// The clocks at which words of global memory were written with which blocks may wait for each other:
-// by strong stores and by atomics.
+// When blocks wrote the words of global memory by which they may wait for each other: the clocks of
+// strong stores and of atomics.
 //
 // Blocks run one after another. A block may therefore read at once what another block, which runs
 // beside it on a GPU, writes later by its clock. The reader's clock then moves to that of the write,

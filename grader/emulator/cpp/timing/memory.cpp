@@ -494,10 +494,10 @@ Ends access_memory(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, 
 Ends read_texture(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, double t)
 {
     double &free = sm.shared->texture_free, begin = max(free, t + REACH_CYCLES);
-    free = begin + (index < 0 ? 1.0 : double(sm.accesses[index].wavefronts));
+    const Access none{}, &access = index < 0 ? none : sm.accesses[index];
+    free = begin + max(1.0, double(access.wavefronts));
     double done = free + double(row.latency);
-    for (int64_t k = index < 0 ? 0 : sm.accesses[index].first;
-         index >= 0 && k < sm.accesses[index].end; ++k) {
+    for (int64_t k = access.first; k < access.end; ++k) {
         const Line &line = sm.lines[k];
         done = max(done, load_line(sm, line, tag_of(sm, warp, line.number), 0, begin, t));
     }
