@@ -23,6 +23,7 @@ from grader.spec.reader import read_exercise
 from tests.support.known import (
     HARDLY_KNOWN,
     KNOWN,
+    ONLY_A_GPU_COUNTS,
     ROOT,
     TOO_CLOSE_TO_CALL,
     Known,
@@ -39,6 +40,9 @@ GPU_VERDICTS: dict[str, dict[str, dict[str, Any]]] = {
 MODEL_ERROR = 0.15
 """Modelled times may be off by so much before the rule is broken; benchmarks/model.py publishes the
 errors."""
+ROUNDING = 0.02
+"""Points: they have two decimals, and warps that split execute up to 0.05 % more instructions on a
+GPU."""
 SAID_OF_DOUBT = {
     TOO_CLOSE_TO_CALL: "too close to call on a model",
     HARDLY_KNOWN: "the model does not know this kind of kernel well",
@@ -72,7 +76,8 @@ def test_the_verdict_on_the_emulated_device(known: Known, cache: Path) -> None:
     score = grade(known, "emulated:h100", cache, model=False)
     if known.without_model is not None:
         assert CheckStatus.EXCLUDED in {check.status for check in graded(score)}
-        check_verdict(score, Status.PASSED, known)
+        uncounted = known.without_model.what == ONLY_A_GPU_COUNTS
+        check_verdict(score, Status.INCONCLUSIVE if uncounted else Status.PASSED, known)
         return
     check_verdict(score, known.status_emulated, known)
     if known.status_emulated is Status.UNSUPPORTED:
@@ -115,7 +120,7 @@ def test_no_more_points_than_a_gpu_gives(known: Known, cache: Path) -> None:
     score = grade(known, f"emulated:{gpu}", cache)
     exercise = read_exercise(ROOT / "exercises" / known.file.parent.name)
     doubt = points_within_the_model_s_error(exercise, verdict, score)
-    assert score.score <= verdict["score"] + doubt + 0.005, (
+    assert score.score <= verdict["score"] + doubt + ROUNDING, (
         f"{verdict['score']} and {doubt:.2f} on an {gpu.upper()}\n{describe(score)}"
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.records import Modelled, ModelledMode, Unmodelled
+from grader.records import LaunchResult, Modelled, ModelledMode, Unmodelled
 from tests.devices.test_waiting import WARPS, run
 
 HEAD = r"""
@@ -106,12 +106,17 @@ __global__ void k(int *out, int rounds)
 """
 
 
-def time_of(text: str, blocks: int, share: int = 1) -> Modelled | Unmodelled:
+def launch_of(text: str, blocks: int, share: int = 1) -> LaunchResult:
     text = text.replace("BLOCKS", str(blocks)).replace("SHARE", str(share))
     text = text.replace("ROUNDS", "2000" if "sync_grid" in text else "500")
     execution, _ = run(HEAD + text, mode=ModelledMode(3), gpu="h200")
     assert execution.failure is None, execution.failure
     (launch,) = execution.launches
+    return launch
+
+
+def time_of(text: str, blocks: int, share: int = 1) -> Modelled | Unmodelled:
+    launch = launch_of(text, blocks, share)
     found = launch.modelled or launch.unmodelled
     assert found is not None
     return found
@@ -137,6 +142,11 @@ def test_blocks_that_wait_take_as_long_as_on_an_h200(
     assert isinstance(found, Modelled)
     assert found.time_ms == pytest.approx(measured_ms, rel=0.25)
     assert found.kind == "blocks that wait for each other"
+
+
+def test_counts_of_a_chain_have_no_value_though_no_block_waits_here() -> None:
+    """On a GPU its blocks read the flags again and again."""
+    assert launch_of(UP, 132).waited
 
 
 def test_work_of_a_few_blocks_while_the_others_wait_is_not_free() -> None:

@@ -199,7 +199,7 @@ def count_launch(
         modelled=ran.modelled,
         unmodelled=ran.unmodelled,
         sample=ran.sample,
-        waited=ran.outcome.waited,
+        waited=ran.outcome.waited or ran.outcome.lengths.mostly_awaited,
         executed=_count_instructions(kernel, ran) if detail.instructions else (),
         cycles=ran.cycles,
         uncounted=uncounted,

@@ -10,6 +10,9 @@ import numpy as np
 from grader.emulator.layouts.blocks import TRACE_BUFFER
 from grader.emulator.layouts.execution import TraceWord
 
+AWAITED = 1 / 3
+"""The part of the blocks' cycles from which waits matter."""
+
 
 @dataclass(frozen=True)
 class BlockTrace:
@@ -38,6 +41,12 @@ class Lengths:
     together: int = 1
     late: BlockTrace | None = None
     late_from: int = 0
+
+    @property
+    def mostly_awaited(self) -> bool:
+        """Whether blocks mostly wait for each other: a GPU's warps read the same words again and
+        again."""
+        return self.awaited > AWAITED * self.total
 
 
 NO_LENGTHS = Lengths()

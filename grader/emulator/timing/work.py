@@ -25,8 +25,6 @@ LATE_WORDS = 40_000
 UNEVEN = 1.5
 """If the traced blocks executed this many times the average (triangles, queues), their time is not
 scaled by their number."""
-AWAITED = 1 / 3
-"""Least fraction of the blocks' lengths for waits that may determine the time of a launch."""
 AROUND_WORDS = 4_000
 """Words of a warp's trace that suffice to find the data that it shares with neighbours."""
 
@@ -85,8 +83,7 @@ class Work:
         lengths = self.shape.lengths
         own = self.cycles_alone(self.streams).max() / max(1e-9, self.streams.fraction)
         waves = math.ceil(self.shape.blocks / lengths.together)
-        waits = lengths.awaited > AWAITED * lengths.total
-        return bool(waits and lengths.finished > UNEVEN * waves * own)
+        return bool(lengths.mostly_awaited and lengths.finished > UNEVEN * waves * own)
 
     @property
     def polls(self) -> np.ndarray:
