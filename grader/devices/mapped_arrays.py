@@ -1,11 +1,13 @@
 """Arrays that another process can map: each is a file in memory that is read-only once it holds the
-array. And arrays whose memory is returned to the system while they are sent."""
+array. Arrays whose memory is returned to the system while they are sent. And files in which another
+process writes an array."""
 
 from __future__ import annotations
 
 import fcntl
 import mmap
 import os
+import threading
 import weakref
 from collections.abc import Iterable, Iterator
 
@@ -13,6 +15,8 @@ import numpy as np
 
 SHARED_BYTES = 8 << 20
 """Arrays from this size on are shared: a copy of a smaller array is cheaper than a file."""
+LARGE_BYTES = 128 << 20
+"""From this size on, it matters that memory is returned early, provided ahead, and used once."""
 SPENT_BYTES = 8 << 20
 """The size of the pieces of an array that is sent while its memory is returned."""
 _SEALS = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
@@ -41,7 +45,7 @@ def gather_shared(
     with open(descriptor, "wb", closefd=False) as file:  # written, not mapped: no page is zeroed
         for piece in pieces:
             file.write(piece.data)
-    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)
+    seal(descriptor)
     return map_array(descriptor, shape, dtype)
 
 
@@ -85,6 +89,44 @@ def spend(array: np.ndarray) -> Iterator[memoryview]:
         if pages is not None and end > spent:
             pages.madvise(mmap.MADV_DONTNEED, spent, end - spent)
             spent = end
+
+
+class FilledFile:
+    """A file in memory, of whole pages, that a thread fills with a word of 4 bytes. A process that
+    gets its descriptor can map it, write an array in it, seal it, and send it back: then its pages
+    are provided once, and before they are needed."""
+
+    def __init__(self, size_bytes: int, word: int) -> None:
+        self.size_bytes = size_bytes
+        self.descriptor = os.memfd_create("output", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        weakref.finalize(self, os.close, self.descriptor)
+        piece = np.full(min(SPENT_BYTES, size_bytes) // 4, word, dtype="<u4")
+        self._thread = threading.Thread(target=self._fill, args=(piece.data,), daemon=True)
+        self._thread.start()
+
+    def wait(self) -> None:
+        """Returns once it is filled."""
+        self._thread.join()
+
+    def _fill(self, piece: memoryview) -> None:
+        for at in range(0, self.size_bytes, piece.nbytes):
+            os.write(self.descriptor, piece[: (self.size_bytes - at) // piece.itemsize])
+
+
+def fill_file(size_bytes: int, word: int) -> FilledFile | None:
+    """A file for an array of this size; None for small arrays, for sizes of no whole pages, and
+    where the system forbids such files."""
+    if size_bytes < LARGE_BYTES or size_bytes % mmap.PAGESIZE:
+        return None
+    try:
+        return FilledFile(size_bytes, word)
+    except OSError:
+        return None
+
+
+def seal(descriptor: int) -> None:
+    """Makes a file read-only for ever. Raises OSError where a process can write to it."""
+    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)
 
 
 def _find_owner(array: np.ndarray) -> tuple[object, np.ndarray]:

@@ -46,6 +46,7 @@ from grader.emulator.run.digests import Digests
 from grader.emulator.run.faults import Fault, FaultKind
 from grader.emulator.run.host import TAIL_LAUNCH, DeviceLaunch
 from grader.emulator.run.launch import LaunchSettings
+from grader.emulator.run.lazy_pages import offer_file
 from grader.emulator.run.machine import LaunchOutcome, run_launch
 from grader.emulator.run.memory import (
     BANK_OF_PARAMETERS,
@@ -105,6 +106,7 @@ __all__ = [
     "join_lengths",
     "join_touched",
     "make_tensor_map",
+    "offer_file",
     "run_launch",
     "texture_records",
     "translate",

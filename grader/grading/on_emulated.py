@@ -12,6 +12,7 @@ from grader.grading.session import (
     Session,
     check_cases,
     draw_ahead,
+    largest_output,
     open_session,
     show_cases,
 )
@@ -23,8 +24,10 @@ def grade_on_emulated(job: Job) -> bool:
     """Compiles the submission, runs its cases in the checked mode and, if they are right, the
     benchmark; then the parts, also in the checked mode. Returns whether a repetition gives the same
     score: no limit of time or memory was reached. Raises SubmissionError."""
-    isolated = job.options.isolated
-    with RemoteDevice(str(job.choice), isolated=isolated) as device, draw_ahead(job) as drawn:
+    remote = RemoteDevice(
+        str(job.choice), isolated=job.options.isolated, output_bytes=largest_output(job)
+    )
+    with remote as device, draw_ahead(job) as drawn:
         session = _open(job, device)  # the device starts while the compiler runs
         findings = Findings()
         check_cases(session, lambda case: run_checked(session.bench, case, findings))

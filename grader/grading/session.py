@@ -28,10 +28,11 @@ from grader.records import (
     DeviceInfo,
     Execution,
     Options,
+    Role,
     RunLimits,
     Submission,
 )
-from grader.spec.draws import make_inputs
+from grader.spec.draws import device_buffers, make_inputs
 from grader.spec.exercise import Case, Exercise, Limits
 from grader.spec.oracle import RepeatedOracle, load_oracle
 from grader.toolchain.compilation import Compilation
@@ -154,6 +155,14 @@ def draw_ahead(job: Job) -> Iterator[Future[Arrays] | None]:
         yield pool.submit(draw_benchmark, job, TIMED_ON) if is_timed(job) else None
     finally:
         pool.shutdown(wait=False)  # a failed submission does not wait for its inputs
+
+
+def largest_output(job: Job) -> int:
+    """Bytes of the largest output of the timed run; 0 without a timed run."""
+    if not is_timed(job):
+        return 0
+    buffers = device_buffers(job.exercise, job.exercise.benchmark[TIMED_ON])
+    return max((each.size_bytes for each in buffers if each.role is Role.OUTPUT), default=0)
 
 
 def draw_benchmark(job: Job, kind: str) -> Arrays:

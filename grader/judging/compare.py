@@ -5,7 +5,9 @@ NumPy works on whole arrays or pieces of them: 8192 x 8192 elements take about a
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -124,20 +126,23 @@ def compare(expected: np.ndarray, got: np.ndarray, tolerance: Tolerance) -> Comp
 
 def is_equal(expected: np.ndarray, got: np.ndarray) -> bool:
     """Whether two arrays of the same shape hold equal values. `got` is C-contiguous; `expected` may
-    be a view in another order and is not copied as a whole.
+    be a view in another order and is not copied as a whole. Large arrays take all processors.
     """
     if expected.ndim != 2 or expected.flags.c_contiguous:
         want, have = expected.reshape(-1), got.reshape(-1)
         pieces = (slice(at, at + _CHUNK) for at in range(0, got.size, _CHUNK))
         return all(np.array_equal(want[piece], have[piece]) for piece in pieces)
+    rows = (slice(top, top + _TILE) for top in range(0, got.shape[0], _TILE))
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        return all(pool.map(lambda some: _is_equal_in(expected[some], got[some]), rows))
+
+
+def _is_equal_in(expected: np.ndarray, got: np.ndarray) -> bool:
+    """Whether a row of tiles of a matrix in another order equals that of `got`."""
     padded = np.empty((_TILE, _TILE + _PADDING), dtype=expected.dtype)
+    columns = (slice(left, left + _TILE) for left in range(0, got.shape[1], _TILE))
     return all(
-        np.array_equal(
-            _copy_tile(expected[top : top + _TILE, left : left + _TILE], padded),
-            got[top : top + _TILE, left : left + _TILE],
-        )
-        for top in range(0, got.shape[0], _TILE)
-        for left in range(0, got.shape[1], _TILE)
+        np.array_equal(_copy_tile(expected[:, some], padded), got[:, some]) for some in columns
     )
 
 

@@ -149,8 +149,9 @@ class LaunchResult(Launched):
     collect it. `modelled` is None in a run without modelled times; `unmodelled` is the reason why a
     time is missing in a run with them. Where only a `sample` of the blocks ran, the counters are
     scaled to all blocks. `waited`: threads wait for each other in loops, here or on a GPU; the
-    number of their iterations depends on time, and so do the counters. `executed` (warps per machine instruction)
-    and `cycles` exist on request (`Detail`). Only the emulated device has `uncounted`.
+    number of their iterations depends on time, and so do the counters. `executed` (warps per
+    machine instruction) and `cycles` exist on request (`Detail`). Only the emulated device has
+    `uncounted`.
     """
 
     counters: Counters

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from grader.emulator import GlobalMemory
+from grader.emulator import GlobalMemory, offer_file
 from grader.emulator.run import lazy_pages
 from grader.emulator.run.lazy_pages import LARGE_BYTES, PAGE_BYTES
 
 WORD = 0x7FC0DEAD
 SIZE = LARGE_BYTES + 3 * PAGE_BYTES + 20
 """Size of a large buffer that shares its last page."""
+WHOLE = LARGE_BYTES + 3 * PAGE_BYTES
 FLOAT = np.dtype(np.float32)
 
 
@@ -130,3 +131,48 @@ def test_marks_written_bytes(sparse: bool) -> None:
     memory.track_writes(["b"])
     assert memory.was_written("a").all()
     assert not memory.was_written("b").any()
+
+
+@pytest.fixture
+def offered() -> Iterator[int]:
+    """A file of whole pages that repeats WORD, which is offered to buffers."""
+    descriptor = os.memfd_create("test")
+    os.write(descriptor, np.full(WHOLE // 4, WORD, dtype=np.uint32).tobytes())
+    offer_file(descriptor, WORD)
+    yield descriptor
+    os.close(descriptor)
+    lazy_pages._offered.clear()
+
+
+def test_an_offered_file_receives_the_writes_until_it_is_taken(offered: int) -> None:
+    memory = GlobalMemory({"small": 20, "a": WHOLE, "b": WHOLE})
+    for name in ("small", "a", "b"):
+        memory.fill(name, WORD)
+        assert not changed(memory, name, WORD)
+    words = memory.view("a").view(np.uint32)
+    words[[0, 5000]] = 7
+    assert changed(memory, "a", WORD) == [0, 5000]
+    memory.fill("a", WORD)  # again, as for a run in the opposite order
+    assert not changed(memory, "a", WORD)
+    words[3] = 8
+    assert (memory.take_file("a"), memory.take_file("b")) == (offered, None)
+    words[4] = 9
+    assert words[:6].tolist() == [WORD, WORD, WORD, 8, 9, WORD]
+    assert np.frombuffer(os.pread(offered, 24, 0), np.uint32).tolist() == [
+        *(WORD, WORD, WORD, 8, WORD, WORD)
+    ]
+
+
+@pytest.mark.parametrize(("size", "word"), [(2 * WHOLE, WORD), (WHOLE, WORD + 1), (SIZE, WORD)])
+def test_other_buffers_take_no_offered_file(size: int, word: int, offered: int) -> None:
+    memory = GlobalMemory({"a": size})
+    memory.fill("a", word)
+    assert not changed(memory, "a", word)
+    assert memory.take_file("a") is None
+
+
+def test_a_sample_of_the_blocks_gives_an_offered_file_up(offered: int) -> None:
+    memory = GlobalMemory({"a": WHOLE})
+    memory.fill("a", WORD)
+    memory.fill("a", WORD, sparse=True)
+    assert memory.take_file("a") is None

@@ -40,11 +40,13 @@ from grader.emulator import (
     GlobalMemory,
     LaunchSettings,
     Unsupported,
+    offer_file,
     texture_records,
     variable_region,
 )
 from grader.records import (
     COUNTING,
+    POISON_WORD,
     Binary,
     CheckedMode,
     CountingMode,
@@ -80,6 +82,10 @@ class EmulatedDevice:
     @property
     def info(self) -> DeviceInfo:
         return self.gpu.emulated_info
+
+    def offer_output(self, descriptor: int) -> None:
+        """Offers a file in memory, filled with the poison, for an output of its size."""
+        offer_file(descriptor, POISON_WORD)
 
     def run(
         self,

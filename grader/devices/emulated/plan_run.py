@@ -13,7 +13,7 @@ import numpy as np
 from grader.devices.base import Arrays
 from grader.devices.emulated.finding_facts import Checking
 from grader.devices.gpus import Gpu
-from grader.devices.mapped_arrays import find_file
+from grader.devices.mapped_arrays import find_file, map_array, seal
 from grader.devices.parameter_space import make_result
 from grader.emulator import (
     DeviceMemory,
@@ -163,11 +163,16 @@ def outputs_of(
     """The outputs of a plan; empty where it did not run to its end."""
     if execution.failure is not None:
         return {}
-    return {
-        buffer.name: memory.view(buffer.name).view(np.dtype(buffer.dtype)).reshape(buffer.shape)
-        for buffer in buffers
-        if buffer.role is Role.OUTPUT
-    }
+    outputs = (buffer for buffer in buffers if buffer.role is Role.OUTPUT)
+    return {buffer.name: _contents_of(memory, buffer) for buffer in outputs}
+
+
+def _contents_of(memory: GlobalMemory, buffer: DeviceBuffer) -> np.ndarray:
+    descriptor, dtype = memory.take_file(buffer.name), np.dtype(buffer.dtype)
+    if descriptor is None:
+        return memory.view(buffer.name).view(dtype).reshape(buffer.shape)
+    seal(descriptor)
+    return map_array(descriptor, buffer.shape, dtype)
 
 
 def modified_inputs(plan: Plan, memory: GlobalMemory) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
 from grader.devices.base import Arrays, TimingDevice, find_nonsense
+from grader.devices.mapped_arrays import fill_file
 from grader.devices.plan_limits import out_of_time
 from grader.devices.remote.protocol import (
     METHODS,
@@ -38,6 +39,7 @@ from grader.devices.remote.worker_process import (
 from grader.errors import UsageError, WorkerError
 from grader.records import (
     COUNTING,
+    POISON_WORD,
     SUBMISSION,
     Binary,
     CheckedMode,
@@ -99,7 +101,8 @@ class RemoteDevice:
     without an answer. All requests raise `WorkerError` when the worker dies, raises, or sends an
     invalid answer, and `UsageError` when there is no such device. After any failure the next
     request gets a fresh worker, because a fault of a kernel destroys the state of its process on
-    the GPU.
+    the GPU. `output_bytes`: the size of an output of a later run, whose memory is provided while
+    the emulated device starts.
     """
 
     def __init__(
@@ -109,9 +112,14 @@ class RemoteDevice:
         command: Sequence[str] | None = None,
         grace_seconds: float = 5.0,
         isolated: bool = True,
+        output_bytes: int = 0,
     ) -> None:
+        self._file = fill_file(output_bytes, POISON_WORD)
+        first: Start | None = None
         if command is None and device.startswith(EMULATED):
-            self._start: Start = partial(fork_worker, device, unconfined=not isolated)
+            fork = partial(fork_worker, device, unconfined=not isolated)
+            self._start: Start = partial(fork, files=())
+            first = partial(fork, files=[] if self._file is None else [self._file.descriptor])
         else:
             self._start = partial(Spawned, command or WORKER_COMMAND, device)
         self._grace_seconds = grace_seconds
@@ -121,7 +129,7 @@ class RemoteDevice:
         self._limits = RunLimits(0, 0.0)
         self._kept: list[Binary] = []
         self._compiling = ThreadPoolExecutor(1)
-        self._worker: Worker | None = Worker(self._start)
+        self._worker: Worker | None = Worker(first or self._start)
 
     def __enter__(self) -> Self:
         return self
@@ -175,6 +183,8 @@ class RemoteDevice:
         if self.uuid is None:  # a GPU's driver reserves more address space than the memory's size
             copied_bytes = moved_bytes + program.binary.variable_bytes
             worker.limit_memory(BASE_MEMORY_BYTES + _copies(mode) * copied_bytes)
+        if self._file is not None and moved_bytes >= self._file.size_bytes:
+            self._file.wait()
         bounds = self._bounds(limits, moved_bytes, runs=mode.runs)
         try:
             execution, outputs = self._ask(

@@ -21,11 +21,13 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from grader.devices.base import Device, TimingDevice
 from grader.devices.choose import DEFAULT_GPU
+from grader.devices.mapped_arrays import LARGE_BYTES
 from grader.devices.remote.protocol import (
     METHODS,
     PROGRESS,
@@ -41,13 +43,14 @@ from grader.errors import GraderError, ToolMissing, UsageError, WorkerError
 from grader.plumbing.children import end_with_parent
 from grader.records import Progress, ShowProgress
 
+if TYPE_CHECKING:
+    from grader.devices.emulated.emulated_device import EmulatedDevice
+
 MAX_WRITTEN_BYTES = 64 << 20
 """Of a file that it writes: its captured output, and the largest cubin of the toolchain."""
 MAX_OPEN_FILES = 1024
 CPU_SLACK_SECONDS = 10
 PROGRESS_SECONDS = 0.05
-LARGE_BYTES = 128 << 20
-"""The size of inputs from which saving memory is worth the time for fresh pages."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -78,6 +81,15 @@ def make_device(name: str) -> Device:
     """The device of a name such as `emulated:h100`."""
     kind, _, device_id = name.partition(":")
     return DEVICES[kind](device_id)
+
+
+def make_emulated(name: str, *, output_file: int | None) -> Device:
+    """The emulated GPU of a name such as `emulated:h100`; `output_file`: the descriptor of a file
+    for an output (mapped_arrays.FilledFile)."""
+    device = _make_emulated(name.partition(":")[2])
+    if output_file is not None:
+        device.offer_output(output_file)
+    return device
 
 
 def _make_then_limit(name: str) -> Device:
@@ -197,7 +209,7 @@ def lower_limit(which: int, value: int) -> None:
     resource.setrlimit(which, (bound, bound))
 
 
-def _make_emulated(device_id: str) -> Device:
+def _make_emulated(device_id: str) -> EmulatedDevice:
     from grader.devices.emulated.emulated_device import EmulatedDevice
 
     return EmulatedDevice(device_id)

@@ -202,10 +202,15 @@ class ForkedProcess:
     """A worker that a zygote forks when it can."""
 
     def __init__(
-        self, zygote: Zygote, request: dict[str, object], end: socket.socket, output: IO[bytes]
+        self,
+        zygote: Zygote,
+        request: dict[str, object],
+        end: socket.socket,
+        output: IO[bytes],
+        files: Sequence[int],
     ) -> None:
         self._zygote, self._output = zygote, output
-        self._forked = zygote.ask(request, end.fileno(), output.fileno())
+        self._forked = zygote.ask(request, end.fileno(), output.fileno(), *files)
         self._given_up = False
         self._code: int | None = None
 
@@ -247,17 +252,17 @@ class ForkedProcess:
 
 
 def fork_worker(
-    device: str, end: socket.socket, output: IO[bytes], *, unconfined: bool
+    device: str, end: socket.socket, output: IO[bytes], *, unconfined: bool, files: Sequence[int]
 ) -> ForkedProcess:
-    """Fork a worker of the emulated device, which communicates over `end` and prints to
-    `output`."""
+    """Fork a worker of the emulated device, which communicates over `end` and prints to `output`.
+    `files`: none, or the descriptor of a file for an output (mapped_arrays.FilledFile)."""
     key = _zygote_key()
     zygote = _find_zygote(*key)
     if zygote.has_ended:
         _find_zygote.cache_clear()
         zygote = _find_zygote(*key)
     request = {"device": device, "open": unconfined}
-    return ForkedProcess(zygote, request, end, output)
+    return ForkedProcess(zygote, request, end, output, files)
 
 
 def load_ahead() -> None:

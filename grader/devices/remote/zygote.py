@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 
 from grader.devices.remote.protocol import Channel
-from grader.devices.remote.worker import limit_process, load_emulator, make_device, refuse, serve
+from grader.devices.remote.worker import limit_process, load_emulator, make_emulated, refuse, serve
 from grader.errors import GraderError
 from grader.plumbing.children import end_with_parent
 from grader.sandbox.isolation import restrict_emulating_process
@@ -45,7 +45,7 @@ def main(argv: Sequence[str]) -> int:
     gc.freeze()  # workers do not search the loaded objects, so they share their pages
     control = socket.socket(fileno=int(argv[0]))
     while True:
-        request, descriptors, _, _ = socket.recv_fds(control, MAX_REQUEST_BYTES, 2)
+        request, descriptors, _, _ = socket.recv_fds(control, MAX_REQUEST_BYTES, 3)
         if not request:
             return 0
         match json.loads(request):
@@ -70,11 +70,12 @@ def _become_worker(
     try:
         gc.enable()
         _lead_group(0)
-        end, output = descriptors
+        end, output, *files = descriptors
         for standard in (1, 2):
             os.dup2(output, standard)
         os.close(output)
-        make, readable = partial(make_device, device), list[Path]()
+        make = partial(make_emulated, device, output_file=files[0] if files else None)
+        readable = list[Path]()
         if isinstance(loaded, GraderError):
             make = partial(refuse, loaded)
         else:

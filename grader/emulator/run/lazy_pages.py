@@ -1,4 +1,5 @@
-"""Large memory whose pages are allocated on the first write, and the list of written pages.
+"""Large memory whose pages are allocated on the first write, and the list of written pages. A file
+in memory that is filled already may provide the pages of a buffer.
 
 A page that repeats a word, or is part of a file, is mapped and copied on the first write
 (`MAP_PRIVATE`). If little of a buffer is accessed, filling it then takes no time, and memory only
@@ -24,6 +25,7 @@ LARGE_BYTES = 8 << 20
 """From this size on, it is faster to fill pages on the first write, at a few microseconds each."""
 
 _MAP_FIXED, _MAP_NORESERVE = 0x10, 0x4000
+_offered: list[tuple[int, int]] = []
 _PAGEMAP = Path("/proc/self/pagemap")
 _PRESENT, _SWAPPED, _OF_FILE = (np.uint64(1 << bit) for bit in (63, 62, 61))
 """Bits of an entry of a process' page map (Linux: Documentation/admin-guide/mm/pagemap.rst)."""
@@ -60,6 +62,29 @@ def fill(view: np.ndarray, word: int, *, sparse: bool) -> slice:
         for at in range(paged.start, paged.stop, PATTERN_BYTES):
             _map(view[at : min(at + PATTERN_BYTES, paged.stop)], pattern)
     return paged
+
+
+def offer_file(descriptor: int, word: int) -> None:
+    """Offers a file in memory, filled with a word of 4 bytes, to the next buffer of its size that
+    is filled with this word."""
+    _offered.append((descriptor, word))
+
+
+def map_offered(view: np.ndarray, word: int) -> int | None:
+    """Maps an offered file of this size and word over a buffer: writes to the buffer change it.
+    Returns its descriptor; None where there is no such file."""
+    whole = _find_pages(view) == slice(0, len(view))
+    for descriptor, of_word in _offered:
+        if whole and of_word == word and os.fstat(descriptor).st_size == len(view):
+            _offered.remove((descriptor, of_word))
+            _map(view, descriptor, mmap.MAP_SHARED)
+            return descriptor
+    return None
+
+
+def detach(view: np.ndarray, descriptor: int) -> None:
+    """From now on, writes to a buffer do not change the file that was mapped over it."""
+    _map(view, descriptor)
 
 
 def fill_from_file(view: np.ndarray, descriptor: int) -> slice:
@@ -117,11 +142,11 @@ def _pattern_file(word: int) -> int | None:
     return descriptor
 
 
-def _map(view: np.ndarray, descriptor: int) -> None:
-    """Maps a file's first pages over these pages; a write copies them."""
+def _map(view: np.ndarray, descriptor: int, kind: int = mmap.MAP_PRIVATE) -> None:
+    """Maps a file's first pages over these pages; by default, a write copies them."""
     access = mmap.PROT_READ | mmap.PROT_WRITE
     address = view.ctypes.data
-    if _mmap()(address, len(view), access, mmap.MAP_PRIVATE | _MAP_FIXED, descriptor, 0) != address:
+    if _mmap()(address, len(view), access, kind | _MAP_FIXED, descriptor, 0) != address:
         raise MemoryError(f"mmap: {os.strerror(ctypes.get_errno())}")
 
 

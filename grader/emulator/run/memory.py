@@ -226,6 +226,7 @@ class GlobalMemory:
         anchor = FIRST_OFFSET if largest is None else self.regions[largest].offset
         self._start = (FIRST_OFFSET - anchor - self._arena.ctypes.data) % lazy_pages.PAGE_BYTES
         self._paged: dict[str, slice] = {}
+        self._files: dict[str, int] = {}
         self.written: np.ndarray | None = None
         self.heap_host = 0  # host address of the heap's records
         self._variables = tuple(variables)
@@ -268,12 +269,29 @@ class GlobalMemory:
 
     def fill(self, name: str, word: int, *, sparse: bool = False) -> None:
         """Fills a buffer with a word of 4 bytes; `sparse`: launches will write little of it."""
-        self._paged[name] = lazy_pages.fill(self.view(name), word, sparse=sparse or self.sparse)
+        view, sparse = self.view(name), sparse or self.sparse
+        if sparse:
+            self._files.pop(name, None)  # other pages are mapped
+        elif name not in self._files:
+            descriptor = lazy_pages.map_offered(view, word)
+            if descriptor is not None:
+                self._files[name] = descriptor
+                return
+        self._paged[name] = lazy_pages.fill(view, word, sparse=sparse)
+
+    def take_file(self, name: str) -> int | None:
+        """The descriptor of a file with a buffer's contents, which later launches do not change;
+        None where no offered file provides its pages (lazy_pages.offer_file)."""
+        descriptor = self._files.pop(name, None)
+        if descriptor is not None:
+            lazy_pages.detach(self.view(name), descriptor)
+        return descriptor
 
     def fill_from(self, name: str, contents: np.ndarray, descriptor: int | None = None) -> None:
         """Fills a buffer with contents; `descriptor`: a file with the same contents, which must not
         change."""
         view = self.view(name)
+        assert name not in self._files  # a buffer with contents is never filled with a word
         if descriptor is None:
             self._paged.pop(name, None)
             view[:] = contents.reshape(-1).view(np.uint8)

@@ -9,11 +9,24 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from grader.devices import mapped_arrays
+from grader.devices.mapped_arrays import find_file
 from grader.devices.remote.remote_device import RemoteDevice
 from grader.devices.remote.worker_process import CACHE_VARIABLES
 from grader.errors import WorkerError
+from grader.records import (
+    CheckedMode,
+    CountingMode,
+    DeviceBuffer,
+    Mode,
+    ModelledMode,
+    Role,
+    RunLimits,
+)
+from tests.support.device_plans import make_ready
 
 DEVICE = "emulated:h100"
 
@@ -118,3 +131,28 @@ def test_what_keeps_a_zygote_from_starting_is_told(monkeypatch: pytest.MonkeyPat
     with RemoteDevice(DEVICE) as device, pytest.raises(WorkerError, match="exit code 5") as caught:
         _ = device.info
     assert "no memory" in caught.value.detail
+
+
+FILL = """
+// launch: fill<<<2048, 1024>>>(out)
+__global__ void fill(int *out) { out[blockIdx.x * 1024 + threadIdx.x] = blockIdx.x + threadIdx.x; }
+"""
+COUNT = 2048 * 1024
+
+
+@pytest.mark.parametrize("mode", [CountingMode(inspect_seed=1), ModelledMode(1), CheckedMode()])
+def test_an_output_comes_in_the_file_that_was_prepared_for_it(
+    mode: Mode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mapped_arrays, "LARGE_BYTES", 4 * COUNT)
+    out = DeviceBuffer("out", "int32", (COUNT,), Role.OUTPUT)
+    index = np.arange(COUNT)
+    with RemoteDevice(DEVICE, output_bytes=out.size_bytes) as device:
+        program = make_ready(FILL, (out,), {}, device.info).as_program()
+        in_file = []
+        for _ in range(2):
+            execution, outputs = device.run(program, {}, limits=RunLimits(10**9, 60.0), mode=mode)
+            assert execution.failure is None
+            assert np.array_equal(outputs["out"], index // 1024 + index % 1024)
+            in_file.append(find_file(outputs["out"]) is not None)
+    assert in_file == [True, False]

@@ -121,13 +121,15 @@ static uint32_t find_suspects(const CheckedAccess &checked, uint32_t granule, ui
                               const OwnTags &own)
 {
     const CheckedState &state = checked.state;
-    const uint64_t *writers = checked.writers();
+    uint64_t *writers = checked.writers();
     uint64_t *readers = checked.readers();
     bool reads = checked.reads();
     uint32_t suspects = 0, leaving = 0;
     uint64_t places[WARP_LANES], left[WARP_LANES];
     for (uint32_t lane : Lanes{mask}) {
         uint64_t place = checked.place(checked.context.lane_addresses[lane]) + granule;
+        if (!SHARED)
+            provide_page(LOAD ? readers[place] : writers[place]);
         uint64_t writer = writers[place], reader = readers[place], tag = own.tags[lane];
         bool suspect = is_foreign<SHARED>(state, writer, tag, own, Role::WRITER) ||
                        (SHARED && reads && writer == 0);

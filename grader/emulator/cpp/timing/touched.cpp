@@ -27,7 +27,10 @@ static void touch_line(const Touched &touched, const Line &line, int64_t kind)
     bool updates = kind == Kind::ATOMIC;
     bool stores = kind == Kind::STORE || kind == Kind::BULK_STORE || updates;
     uint32_t sectors = uint32_t(line.touched) & LINE_MASK, &words = touched.words[line.number];
-    uint16_t &known = touched.known[line.number], before = known;
+    provide_page(words);
+    uint16_t &known = touched.known[line.number];
+    provide_page(known);
+    uint32_t before = known;
     uint32_t partial = partial_sectors(before, words);
     uint32_t read = before | before >> UPDATED_SHIFT | covered_sectors(words);
     uint32_t pairs = pairs_of(before & LINE_MASK);
@@ -71,6 +74,8 @@ EXPORT void emulator_revisit(const Revisits &revisits)
         passed = warp == latest ? passed : 0;
         latest = warp;
         uint32_t &visitor = revisits.visitors[line.number], &place = revisits.places[line.number];
+        provide_page(visitor);
+        provide_page(place);
         bool again = visitor == uint32_t(warp) + 1;
         int64_t between = passed - int64_t(place);
         if (again && between < JUST_NOW)

@@ -28,6 +28,9 @@ static void load_line(Walks &walks, const Line &line, uint32_t self, uint8_t war
     uint8_t &first_warp = walks.warps[line.number];
     uint32_t &visitor = walks.visitors[line.number], &first = walks.places[line.number];
     uint16_t &known = walks.known[line.number];
+    provide_page(visitor);
+    provide_page(first);
+    provide_page(known);
     if (visitor != self) {
         visitor = self;
         known = 0;

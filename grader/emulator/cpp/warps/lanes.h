@@ -32,6 +32,18 @@ template <class Number, class Other> HOT Number bits_as(Other value)
     return read<Number>(&value);
 }
 
+// Stores the same number, before it is read: the system then provides a page at once. Else it
+// provides a shared page of zeros, and at the next store a page of its own, for which it interrupts
+// all threads.
+template <class Number> HOT void provide_page(Number &place)
+{
+#ifdef __x86_64__
+    asm volatile("orb $0, %0" : "+m"(reinterpret_cast<uint8_t &>(place)));
+#else
+    (void)place;
+#endif
+}
+
 // A word of 4 bytes for each lane, or for each bank of shared memory.
 constexpr uint32_t WARP_BYTES = WARP_LANES * BANK_BYTES;
 
