@@ -63,9 +63,12 @@ FOUND = np.dtype(
 )
 """A finding; the fields `other_…` describe the earlier access."""
 
+TAGS = np.dtype([("writer", "u8"), ("reader", "u8")])
+"""The tags of a granule: of its last writer, and of a reader."""
+
 CHECKED_STATE = np.dtype(
     [
-        # the runtime saves the fields before `global_writers` while another block has its turn
+        # the runtime saves the fields before `global_tags` while another block has its turn
         # (cpp/warps/residents.cpp)
         ("epoch", "u8"),
         ("block", "u8"),  # linear, from 1 on; 0: no check for races between blocks
@@ -74,12 +77,11 @@ CHECKED_STATE = np.dtype(
         ("acquired", "u4"),
         ("shared_tag_bytes", "u4"),
         *words("shared_shift", "global_shift"),  # log2 of the granules
-        ("shared_writers", "u8"),  # tags by granule of the block's shared memory
-        ("shared_readers", "u8"),
+        # TAGS by granule of the block's shared memory
+        ("shared_tags", "u8"),
         ("shared_ticket_owners", "u8"),  # u4 per granule: its ticket owner
-        # tags, as if the window's first granule were at this host address
-        ("global_writers", "u8"),
-        ("global_readers", "u8"),
+        # the same, as if the window's first granule were at this host address
+        ("global_tags", "u8"),
         ("global_ticket_owners", "u8"),
         ("written", "u8"),  # a byte per byte of the window, 1 if it was written
         ("fences", pointer_to("uint16_t")),  # per block

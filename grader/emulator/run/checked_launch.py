@@ -143,23 +143,19 @@ class CheckedLaunch:
         self._reported = np.zeros(FindingCode.COUNT * count, dtype=np.uint8)
         self._found = np.zeros(FindingCode.COUNT * count, dtype=FOUND)
         self._fences = np.zeros(min(blocks, MAX_BLOCKS) + 1, dtype=np.uint16)
-        self._shared = np.zeros((2, shared_granules), dtype=np.uint64)
+        self._shared = np.zeros((shared_granules, 2), dtype=np.uint64)
         sparse = memory.sparse
-        self._global = make_zeros(2 * global_granules, np.uint64, sparse=sparse).reshape(2, -1)
+        self._global = make_zeros(2 * global_granules, np.uint64, sparse=sparse).reshape(-1, 2)
         self._shared_ticket_owners = np.zeros(shared_granules, dtype=np.uint32)
         self._global_ticket_owners = make_zeros(global_granules, np.uint32, sparse=sparse)
         self.record = np.zeros(1, dtype=CHECKED_STATE)
         record = self.record[0]
         record["shared_shift"], record["global_shift"] = shifts["shared"], shifts["global"]
         record["block"] = blocks <= MAX_BLOCKS
-        record["shared_tag_bytes"] = self._shared[0].nbytes
-        record["shared_writers"], record["shared_readers"] = (
-            row.ctypes.data for row in self._shared
-        )
+        record["shared_tag_bytes"] = self._shared.nbytes
+        record["shared_tags"] = self._shared.ctypes.data
         before = FIRST_OFFSET >> shifts["global"]
-        record["global_writers"], record["global_readers"] = (
-            (row.ctypes.data - 8 * before) % _WORD for row in self._global
-        )
+        record["global_tags"] = (self._global.ctypes.data - 16 * before) % _WORD
         record["shared_ticket_owners"] = self._shared_ticket_owners.ctypes.data
         record["global_ticket_owners"] = (
             self._global_ticket_owners.ctypes.data - 4 * before
@@ -218,14 +214,14 @@ class CheckedLaunch:
 def _find_touched(
     tags: np.ndarray, traits: np.ndarray, shift: int, regions: Iterable[Region]
 ) -> Touched:
-    """The accesses to these regions. `tags`: rows of the last writers and of readers, per granule
-    of 2**`shift` bytes; of several writers of a granule, the last counts."""
+    """The accesses to these regions. `tags`: TAGS as columns, per granule of 2**`shift` bytes; of
+    several writers of a granule, the last counts."""
     found: dict[Access, list[np.ndarray]] = {}
     kinds = ((Access.WRITE, Access.ATOMIC_WRITE), (Access.READ, Access.ATOMIC_READ))
     for region in regions:
         start = region.offset - FIRST_OFFSET
         first, end = start >> shift, -(-(start + region.size_bytes) >> shift)
-        for row, (plain, atomic) in zip(tags, kinds, strict=True):
+        for row, (plain, atomic) in zip(tags.T, kinds, strict=True):
             part = row[first:end]
             used = part != 0
             if not used.any():

@@ -13,8 +13,7 @@ void end_epoch(CheckedState &state) { ++state.epoch; }
 
 void start_block(CheckedState &state, uint64_t linear)
 {
-    memset(host_pointer(state.shared_writers), 0, state.shared_tag_bytes);
-    memset(host_pointer(state.shared_readers), 0, state.shared_tag_bytes);
+    memset(host_pointer(state.shared_tags), 0, state.shared_tag_bytes);
     if (state.block != 0)
         state.block = linear + 1;
     state.acquired = 0;
@@ -121,16 +120,16 @@ static uint32_t find_suspects(const CheckedAccess &checked, uint32_t granule, ui
                               const OwnTags &own)
 {
     const CheckedState &state = checked.state;
-    uint64_t *writers = checked.writers();
-    uint64_t *readers = checked.readers();
+    Tags *all = checked.tags();
     bool reads = checked.reads();
     uint32_t suspects = 0, leaving = 0;
-    uint64_t places[WARP_LANES], left[WARP_LANES];
+    uint64_t left[WARP_LANES];
+    Tags *places[WARP_LANES];
     for (uint32_t lane : Lanes{mask}) {
-        uint64_t place = checked.place(checked.context.lane_addresses[lane]) + granule;
+        Tags &tags = all[checked.place(checked.context.lane_addresses[lane]) + granule];
         if (!SHARED)
-            provide_page(LOAD ? readers[place] : writers[place]);
-        uint64_t writer = writers[place], reader = readers[place], tag = own.tags[lane];
+            provide_page(tags);
+        uint64_t writer = tags.writer, reader = tags.reader, tag = own.tags[lane];
         bool suspect = is_foreign<SHARED>(state, writer, tag, own, Role::WRITER) ||
                        (SHARED && reads && writer == 0);
         if (!LOAD)
@@ -138,12 +137,12 @@ static uint32_t find_suspects(const CheckedAccess &checked, uint32_t granule, ui
         suspects |= suspect ? bit(lane) : 0;
         if (!LOAD || (!SHARED && reader != 0))
             continue;
-        places[lane] = place;
+        places[lane] = &tags;
         left[lane] = SHARED ? reading_tag(reader, tag, has(own.overlapping, lane), own) : tag;
         leaving |= left[lane] != 0 ? bit(lane) : 0;
     }
     for (uint32_t lane : Lanes{leaving})
-        readers[places[lane]] = left[lane];
+        places[lane]->reader = left[lane];
     return suspects;
 }
 
@@ -190,6 +189,30 @@ static uint32_t find_unwritten(const CheckedAccess &checked, uint32_t mask)
     }
 }
 
+// Whether a load needs no exact rules and leaves no tag, as most loads do: in global memory, where no
+// other block has written and each word was read before; in shared memory, where all is written in
+// an earlier epoch, and another warp was the first reader of this epoch.
+template <bool SHARED> static bool is_ordinary_load(const CheckedAccess &checked, uint32_t mask)
+{
+    const CheckedState &state = checked.state;
+    const Tags *all = checked.tags();
+    bool ordinary = true;
+    for (uint32_t lane : Lanes{mask}) {
+        uint64_t place = checked.place(checked.context.lane_addresses[lane]);
+        for (uint32_t granule = 0; granule < checked.granules(); ++granule) {
+            Tag writer{all[place + granule].writer}, reader{all[place + granule].reader};
+            ordinary &= SHARED ? writer.exists() && !writer.flag() &&
+                                     writer.owner() != state.epoch &&
+                                     reader.owner() == state.epoch &&
+                                     reader.warp() != checked.warp.index
+                               : !writer.exists() && reader.exists();
+        }
+        if (!ordinary)
+            return false;
+    }
+    return SHARED || find_unwritten(checked, mask) == 0;
+}
+
 static void mark_written(const CheckedAccess &checked, uint32_t mask)
 {
     for (uint32_t lane : Lanes{mask})
@@ -205,7 +228,7 @@ static uint32_t keeping_lanes(const CheckedAccess &checked, uint32_t granule, ui
     uint32_t keeping = 0;
     for (uint32_t lane : Lanes{mask}) {
         uint64_t address = checked.context.lane_addresses[lane] + (granule << checked.shift);
-        uint64_t writer = *checked.writer(address), tag = own.tags[lane];
+        uint64_t writer = checked.tags_at(address).writer, tag = own.tags[lane];
         bool foreign = checked.shared()
                            ? is_foreign<true>(checked.state, writer, tag, own, Role::WRITER)
                            : is_foreign<false>(checked.state, writer, tag, own, Role::WRITER);
@@ -223,7 +246,7 @@ static void leave_writer_tags(const CheckedAccess &checked, uint32_t granule, ui
     for (uint32_t lane : Lanes{mask}) {
         uint64_t address = checked.context.lane_addresses[lane] + (granule << checked.shift);
         if (!has(keeping, lane))
-            *checked.writer(address) = own.tags[lane];
+            checked.tags_at(address).writer = own.tags[lane];
         if (atomic)
             *checked.ticket_owner(address) = ticket_owner;
     }
@@ -232,13 +255,19 @@ static void leave_writer_tags(const CheckedAccess &checked, uint32_t granule, ui
 static void compare(const CheckedAccess &checked, const Slot &slot, uint32_t mask)
 {
     Access access = checked.access;
-    fill_tags(checked, checked.state.own_tags);
-    OwnTags own{checked.state.own_tags, uint64_t(checked.warp.synced) << DETAIL_SHIFT,
-                access.atomic ? 0 : pattern_of(slot).overlapping};
     // All lanes read one address: the lowest lane stands for all.
     bool together = access.load && access.width >= 4 &&
                     pattern_of(slot).kind == PatternKind::BROADCAST;
     uint32_t checked_lanes = together ? mask & -mask : mask, suspects = 0;
+    if (access.load && (checked.shared() ? is_ordinary_load<true>(checked, checked_lanes)
+                                         : is_ordinary_load<false>(checked, checked_lanes))) {
+        if (checked.shared())
+            report_work(checked, checked_lanes);
+        return;
+    }
+    fill_tags(checked, checked.state.own_tags);
+    OwnTags own{checked.state.own_tags, uint64_t(checked.warp.synced) << DETAIL_SHIFT,
+                access.atomic ? 0 : pattern_of(slot).overlapping};
     for (uint32_t granule = 0; granule < checked.granules(); ++granule)
         suspects |= find_suspects(checked, granule, checked_lanes, own);
     if (!checked.shared() && checked.reads())

@@ -57,16 +57,11 @@ struct CheckedAccess {
     {
         return (shared() ? address - context.shared_base : address) >> shift;
     }
-    uint64_t *writers() const
+    Tags *tags() const
     {
-        return reinterpret_cast<uint64_t *>(shared() ? state.shared_writers : state.global_writers);
+        return reinterpret_cast<Tags *>(shared() ? state.shared_tags : state.global_tags);
     }
-    uint64_t *readers() const
-    {
-        return reinterpret_cast<uint64_t *>(shared() ? state.shared_readers : state.global_readers);
-    }
-    uint64_t *writer(uint64_t address) const { return writers() + place(address); }
-    uint64_t *reader(uint64_t address) const { return readers() + place(address); }
+    Tags &tags_at(uint64_t address) const { return tags()[place(address)]; }
     uint32_t *ticket_owner(uint64_t address) const
     {
         uint64_t ticket_owners = shared() ? state.shared_ticket_owners : state.global_ticket_owners;

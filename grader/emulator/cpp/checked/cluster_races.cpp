@@ -74,7 +74,7 @@ static void watch_lane(const CheckedAccess &checked, uint32_t lane)
     if (has(cluster.gone, at.rank))
         report_blocks(checked, FindingCode::ENDED_BLOCK, own, own, at.rank, address);
     bool changes = changes_memory(checked, lane) && !checked.access.load;
-    uint64_t first = at.rank * (checked.state.shared_tag_bytes / sizeof(uint64_t)) +
+    uint64_t first = at.rank * (checked.state.shared_tag_bytes / sizeof(Tags)) +
                      (at.offset >> checked.shift);
     for (uint32_t granule = 0; granule < checked.granules(); ++granule)
         watch_granule(checked, own, first + granule, address, changes);

@@ -133,7 +133,7 @@ bool changes_memory(const CheckedAccess &checked, uint32_t lane)
 
 static void judge_granule(const CheckedAccess &checked, Tag own, uint64_t address, bool changes)
 {
-    Tag writer{*checked.writer(address)};
+    Tag writer{checked.tags_at(address).writer};
     if (checked.shared() && checked.reads()) {
         if (!writer.exists())
             report(checked.context, FindingCode::MAYBE_SHARED_UNWRITTEN, checked.instruction, own,
@@ -148,7 +148,7 @@ static void judge_granule(const CheckedAccess &checked, Tag own, uint64_t addres
     if (!checked.asynchronous() || !writer.flag())
         judge_pair(checked, own, writer, address, false);
     if (!checked.access.load)
-        judge_pair(checked, own, Tag{*checked.reader(address)}, address, true);
+        judge_pair(checked, own, Tag{checked.tags_at(address).reader}, address, true);
 }
 
 void judge(const CheckedAccess &checked, uint32_t lane)

@@ -81,9 +81,7 @@ static void free_parameters(Context &context, uint64_t address)
     const CheckedState &state = *context.checked_state;
     uint64_t first = uint32_t(address) >> state.global_shift;
     uint64_t count = (LAUNCH_HEAD_BYTES + LAUNCH_PARAMETER_BYTES) >> state.global_shift;
-    const uint64_t tags[] = {state.global_writers, state.global_readers};
-    for (uint64_t each : tags)
-        memset(host_pointer(each + first * sizeof(uint64_t)), 0, count * sizeof(uint64_t));
+    memset(host_pointer(state.global_tags + first * sizeof(Tags)), 0, count * sizeof(Tags));
 }
 
 // A system function that the lanes of a path call: those of the heap here, others in Python

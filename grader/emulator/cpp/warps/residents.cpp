@@ -22,7 +22,7 @@
 
 constexpr uint64_t SAVED_FROM = offsetof(Context, warps);
 constexpr uint64_t SAVED_BYTES = offsetof(Context, block_end) - SAVED_FROM;
-constexpr uint64_t CHECKED_BYTES = offsetof(CheckedState, global_writers);
+constexpr uint64_t CHECKED_BYTES = offsetof(CheckedState, global_tags);
 
 // The state of a block (context and checked mode) and its executed warp instructions. The state of
 // an ended block gives its memory to a new block.
@@ -100,11 +100,9 @@ static uint32_t allocate_block(Context &context, Residents &all)
     context.local_host = allocate(all, local_bytes);
     bool found = warps != 0 && context.shared_host != 0 && context.local_host != 0;
     if (CheckedState *state = context.checked_state) {
-        state->shared_writers = allocate(all, state->shared_tag_bytes);
-        state->shared_readers = allocate(all, state->shared_tag_bytes);
+        state->shared_tags = allocate(all, state->shared_tag_bytes);
         state->shared_ticket_owners = allocate(all, state->shared_tag_bytes);
-        found &= state->shared_writers != 0 && state->shared_readers != 0;
-        found &= state->shared_ticket_owners != 0;
+        found &= state->shared_tags != 0 && state->shared_ticket_owners != 0;
     }
     if (!found)
         return context.fault_code = FaultCode::OUT_OF_MEMORY;
@@ -200,7 +198,8 @@ static bool forget_tags(const Context &context, Residents &all, Cluster &cluster
     ++cluster.epoch;
     if (context.checked_state == nullptr)
         return true;
-    uint64_t bytes = uint64_t(context.cluster_blocks) * context.checked_state->shared_tag_bytes;
+    uint64_t granules = context.checked_state->shared_tag_bytes / sizeof(Tags);
+    uint64_t bytes = context.cluster_blocks * granules * sizeof(uint64_t);
     for (uint64_t **tags : {&cluster.writers, &cluster.readers}) {
         if (*tags == nullptr)
             *tags = reinterpret_cast<uint64_t *>(allocate(all, bytes));
