@@ -65,6 +65,15 @@ __global__ void k(int *out, int rounds)
 """
 UP = CHAIN.replace("FIRST", "blockIdx.x > 0").replace("BEFORE", "blockIdx.x - 1")
 DOWN = CHAIN.replace("FIRST", "blockIdx.x < BLOCKS - 1").replace("BEFORE", "blockIdx.x + 1")
+LARGE = UP.replace("flags[BLOCKS]", "flags[BLOCKS + (9 << 20)]")
+HALVES = (  # a flag's upper half is read
+    UP.replace("int flags[BLOCKS]", "long long flags[BLOCKS]")
+    .replace("flags[blockIdx.x] = 1", "flags[blockIdx.x] = 1ll << 32")
+    .replace("flags[blockIdx.x - 1] == 0", "((volatile int *)flags)[2 * blockIdx.x - 1] == 0")
+)
+MANY = UP.replace(  # more words than have records
+    "    float x", "    many[(blockIdx.x * 128 + threadIdx.x) % 4200 * 4096] = 1;\n    float x"
+).replace("// launch", "__device__ volatile int many[4200 * 4096];\n// launch")
 LOCK = """
 __device__ int lock;
 // launch: k<<<BLOCKS, 128>>>(out, ROUNDS)
@@ -130,10 +139,22 @@ def time_of(text: str, blocks: int, share: int = 1) -> Modelled | Unmodelled:
         (UP, 132, 1, 0.241),
         (UP, 528, 1, 0.956),
         (DOWN, 132, 1, 0.240),
+        (LARGE, 132, 1, 0.241),
+        (HALVES, 132, 1, 0.241),
         (LOCK, 132, 1, 0.238),
         (TICKETS, 132, 1, 0.258),
     ],
-    ids=["barriers", "in_halves", "chain", "long_chain", "chain_backwards", "lock", "tickets"],
+    ids=[
+        "barriers",
+        "in_halves",
+        "chain",
+        "long_chain",
+        "chain_backwards",
+        "large",
+        "halves",
+        "lock",
+        "tickets",
+    ],
 )
 def test_blocks_that_wait_take_as_long_as_on_an_h200(
     text: str, blocks: int, share: int, measured_ms: float
@@ -147,6 +168,12 @@ def test_blocks_that_wait_take_as_long_as_on_an_h200(
 def test_counts_of_a_chain_have_no_value_though_no_block_waits_here() -> None:
     """On a GPU its blocks read the flags again and again."""
     assert launch_of(UP, 132).waited
+
+
+def test_blocks_that_might_wait_for_words_without_records_have_no_time_and_no_counts() -> None:
+    launch = launch_of(MANY, 132)
+    assert launch.waited
+    assert launch.unmodelled is Unmodelled.WAITS
 
 
 def test_work_of_a_few_blocks_while_the_others_wait_is_not_free() -> None:

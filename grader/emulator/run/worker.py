@@ -13,7 +13,12 @@ from grader.emulator.codegen.native_kernel import NativeKernel
 from grader.emulator.codegen.shapes import BANK_OF_LAUNCH
 from grader.emulator.isa.flow import find_lines
 from grader.emulator.isa.program import INSTRUCTION_BYTES
-from grader.emulator.layouts.blocks import BUDGET_STRETCH, CYCLES_IN_4_NS, WRITTEN
+from grader.emulator.layouts.blocks import (
+    BUDGET_STRETCH,
+    CYCLES_IN_4_NS,
+    WRITTEN,
+    WRITTEN_CHUNK,
+)
 from grader.emulator.layouts.execution import (
     CONTEXT,
     COUNTS_PER_BLOCK,
@@ -147,6 +152,8 @@ class Worker:
             self.written = make_zeros(end // 4, WRITTEN, sparse=True)
             context["written"] = self.written.ctypes.data
             context["written_words"] = len(self.written)
+            self.written_chunks = np.zeros(len(self.written) // WRITTEN_CHUNK + 1, dtype=np.uint8)
+            context["written_chunks"] = self.written_chunks.ctypes.data
 
     def _fill_system_shared(self, context: Any) -> None:  # noqa: ANN401 - a NumPy record
         code, dynamic_bytes = self.kernel.code, self.settings.dynamic_shared_bytes
@@ -184,8 +191,11 @@ class Worker:
 
     @property
     def follows_waits(self) -> bool:
-        """Whether blocks waited for each other, in loops that do not count their rounds."""
-        return bool(self.context[0]["block_waits"] > 0 and self.context[0]["counting"] == 0)
+        """Whether blocks waited for each other, in loops that do not count their rounds, and for
+        writes that are all known."""
+        context = self.context[0]
+        unknown = context["counting"] or context["chunks_lost"]
+        return bool(context["block_waits"] > 0 and not unknown)
 
     @property
     def lengths(self) -> Lengths:

@@ -177,7 +177,7 @@ def follow_writes(e: Emitter, kind: AccessKind, lanes: Lanes, *, reads: bool) ->
     if kind.space != "global":
         return
     e.put("lane_addresses", lanes.low)
-    facts = (lanes.mask, const(int(reads)), const(int(not kind.load)))
+    facts = (lanes.mask, const(kind.words), const(int(reads)), const(int(not kind.load)))
     e.call("follow_writes", e.context_pointer, e.warp_pointer, *facts)
 
 

@@ -14,18 +14,20 @@ constexpr uint32_t UNIT_SHIFT = 4; // clocks are kept in units of 16 cycles
 // A warp that waits has read the word about this long ago.
 constexpr uint32_t ROUND = 1024 >> UNIT_SHIFT;
 
-// Blocks wait for words of small buffers and variables. Larger buffers are data, whose records would
-// take five times their memory.
-constexpr uint64_t MOST_BYTES = 32 << 20;
+// Records take five times the memory of the words, so a launch keeps this many chunks of records. If
+// it writes to more, it has no time, and its counts have no value: it might wait for a lost word.
+constexpr uint32_t MOST_CHUNKS = (64 << 20) / (WRITTEN_CHUNK * sizeof(uint32_t));
 
-static bool is_followed(const Context &context, uint64_t address)
+static bool is_followed(Context &context, uint64_t word, bool writes)
 {
-    for (uint32_t index = 0; index < context.buffer_count; ++index) {
-        const Buffer &buffer = context.buffers[index];
-        if (buffer.first <= address && address < buffer.end)
-            return buffer.end - buffer.first <= MOST_BYTES;
+    uint8_t &kept = context.written_chunks[word / WRITTEN_CHUNK];
+    if (kept == 0 && writes && context.chunks_kept == MOST_CHUNKS)
+        context.chunks_lost = context.waited = 1;
+    else if (kept == 0 && writes) {
+        kept = 1;
+        ++context.chunks_kept;
     }
-    return false;
+    return kept != 0;
 }
 
 static uint32_t unit_of(int64_t clock) { return uint32_t(clock >> UNIT_SHIFT); }
@@ -56,22 +58,24 @@ static void write(const Warp &warp, Written &written, uint32_t self, uint32_t va
     written.block = self;
 }
 
-// After an access to lane_addresses that other blocks may read or have written. `reads`: a load or a
-// compare-and-swap. Other atomics wait for no value, unless the warp waits now.
-EXPORT void emulator_follow_writes(Context *context, Warp *warp, uint32_t mask, uint32_t reads,
-                                   uint32_t writes)
+// After an access to `count` words at lane_addresses that other blocks may read or have written.
+// `reads`: a load or a compare-and-swap. Other atomics wait for no value, unless the warp waits now.
+EXPORT void emulator_follow_writes(Context *context, Warp *warp, uint32_t mask, uint32_t count,
+                                   uint32_t reads, uint32_t writes)
 {
     if (context->written == nullptr)
         return;
     auto self = uint32_t(linear_block(*context)) + 1;
     auto words = reinterpret_cast<const uint32_t *>(host_pointer(context->global_host));
     for (uint32_t lane : Lanes{mask}) {
-        uint64_t word = context->lane_addresses[lane] / sizeof(uint32_t);
-        if (word >= context->written_words || !is_followed(*context, word * sizeof(uint32_t)))
-            continue;
-        if (reads != 0 || warp->waits)
-            see(*context, *warp, context->written[word], self, writes != 0);
-        if (writes != 0)
-            write(*warp, context->written[word], self, words[word], reads != 0);
+        uint64_t first = context->lane_addresses[lane] / sizeof(uint32_t);
+        for (uint64_t word = first; word < first + count; ++word) {
+            if (word >= context->written_words || !is_followed(*context, word, writes != 0))
+                continue;
+            if (reads != 0 || warp->waits)
+                see(*context, *warp, context->written[word], self, writes != 0);
+            if (writes != 0)
+                write(*warp, context->written[word], self, words[word], reads != 0);
+        }
     }
 }
