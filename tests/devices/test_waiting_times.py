@@ -71,9 +71,14 @@ HALVES = (  # a flag's upper half is read
     .replace("flags[blockIdx.x] = 1", "flags[blockIdx.x] = 1ll << 32")
     .replace("flags[blockIdx.x - 1] == 0", "((volatile int *)flags)[2 * blockIdx.x - 1] == 0")
 )
-MANY = UP.replace(  # more words than have records
-    "    float x", "    many[(blockIdx.x * 128 + threadIdx.x) % 4200 * 4096] = 1;\n    float x"
-).replace("// launch", "__device__ volatile int many[4200 * 4096];\n// launch")
+MANY = UP.replace(  # the flags are behind more words than have records
+    "volatile int flags[BLOCKS];",
+    "volatile int many[4600 * 4096];\n#define flags (many + 4500 * 4096)",
+).replace(
+    "    if (threadIdx.x == 0 && blockIdx.x > 0)",
+    "    for (int k = threadIdx.x; k < 4200; k += 128)\n        many[k * 4096] = 1;\n"
+    "    if (threadIdx.x == 0 && blockIdx.x > 0)",
+)
 LOCK = """
 __device__ int lock;
 // launch: k<<<BLOCKS, 128>>>(out, ROUNDS)
@@ -168,6 +173,17 @@ def test_blocks_that_wait_take_as_long_as_on_an_h200(
 def test_counts_of_a_chain_have_no_value_though_no_block_waits_here() -> None:
     """On a GPU its blocks read the flags again and again."""
     assert launch_of(UP, 132).waited
+
+
+def test_large_outputs_that_are_written_past_the_caches_are_no_waits() -> None:
+    text = """
+__device__ volatile int from[17 << 20], to[17 << 20];
+// launch: k<<<17 << 10, 1024>>>(out)
+__global__ void k(int *out) { int i = blockIdx.x * 1024 + threadIdx.x; to[i] = from[i] + 1; }
+"""
+    launch = launch_of(text, 1)
+    assert not launch.waited
+    assert launch.modelled is not None
 
 
 def test_blocks_that_might_wait_for_words_without_records_have_no_time_and_no_counts() -> None:

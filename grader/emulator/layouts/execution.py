@@ -340,10 +340,10 @@ CONTEXT = np.dtype(
         # a WRITTEN for each word of global memory; null if no block waits for another
         ("written", pointer_to("Written")),
         ("written_words", "u8"),
-        # per WRITTEN_CHUNK words: whether the runtime keeps their writes; the number of chunks with
-        # such words; whether there were too many
+        # per WRITTEN_CHUNK words: whether they were written, and the runtime keeps the writes; the
+        # number of chunks that it keeps; whether a block read one that it does not keep
         ("written_chunks", pointer_to("uint8_t")),
-        *words("chunks_kept", "chunks_lost"),
+        *words("chunks_kept", "reads_lost"),
         ("host_wait", "i8"),  # ns for which stalled blocks wait on: a program may write a value
     ],
     align=True,

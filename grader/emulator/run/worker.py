@@ -194,7 +194,7 @@ class Worker:
         """Whether blocks waited for each other, in loops that do not count their rounds, and for
         writes that are all known."""
         context = self.context[0]
-        unknown = context["counting"] or context["chunks_lost"]
+        unknown = context["counting"] or context["reads_lost"]
         return bool(context["block_waits"] > 0 and not unknown)
 
     @property

@@ -15,19 +15,22 @@ constexpr uint32_t UNIT_SHIFT = 4; // clocks are kept in units of 16 cycles
 constexpr uint32_t ROUND = 1024 >> UNIT_SHIFT;
 
 // Records take five times the memory of the words, so a launch keeps this many chunks of records. If
-// it writes to more, it has no time, and its counts have no value: it might wait for a lost word.
+// a block reads a chunk whose writes are lost, it might wait for them: then the launch has no time,
+// and its counts have no value.
 constexpr uint32_t MOST_CHUNKS = (64 << 20) / (WRITTEN_CHUNK * sizeof(uint32_t));
 
-static bool is_followed(Context &context, uint64_t word, bool writes)
+enum Chunk : uint8_t { UNWRITTEN, KEPT, LOST };
+
+static bool is_followed(Context &context, uint64_t word, bool reads, bool writes)
 {
-    uint8_t &kept = context.written_chunks[word / WRITTEN_CHUNK];
-    if (kept == 0 && writes && context.chunks_kept == MOST_CHUNKS)
-        context.chunks_lost = context.waited = 1;
-    else if (kept == 0 && writes) {
-        kept = 1;
-        ++context.chunks_kept;
+    uint8_t &chunk = context.written_chunks[word / WRITTEN_CHUNK];
+    if (chunk == Chunk::UNWRITTEN && writes) {
+        chunk = context.chunks_kept < MOST_CHUNKS ? Chunk::KEPT : Chunk::LOST;
+        context.chunks_kept += chunk == Chunk::KEPT;
     }
-    return kept != 0;
+    if (chunk == Chunk::LOST && reads)
+        context.reads_lost = context.waited = 1;
+    return chunk == Chunk::KEPT;
 }
 
 static uint32_t unit_of(int64_t clock) { return uint32_t(clock >> UNIT_SHIFT); }
@@ -67,12 +70,13 @@ EXPORT void emulator_follow_writes(Context *context, Warp *warp, uint32_t mask, 
         return;
     auto self = uint32_t(linear_block(*context)) + 1;
     auto words = reinterpret_cast<const uint32_t *>(host_pointer(context->global_host));
+    bool sees = reads != 0 || warp->waits;
     for (uint32_t lane : Lanes{mask}) {
         uint64_t first = context->lane_addresses[lane] / sizeof(uint32_t);
         for (uint64_t word = first; word < first + count; ++word) {
-            if (word >= context->written_words || !is_followed(*context, word, writes != 0))
+            if (word >= context->written_words || !is_followed(*context, word, sees, writes != 0))
                 continue;
-            if (reads != 0 || warp->waits)
+            if (sees)
                 see(*context, *warp, context->written[word], self, writes != 0);
             if (writes != 0)
                 write(*warp, context->written[word], self, words[word], reads != 0);
