@@ -158,9 +158,8 @@ def test_an_offered_file_receives_the_writes_until_it_is_taken(offered: int) -> 
     assert (memory.take_file("a"), memory.take_file("b")) == (offered, None)
     words[4] = 9
     assert words[:6].tolist() == [WORD, WORD, WORD, 8, 9, WORD]
-    assert np.frombuffer(os.pread(offered, 24, 0), np.uint32).tolist() == [
-        *(WORD, WORD, WORD, 8, WORD, WORD)
-    ]
+    kept = np.frombuffer(os.pread(offered, 24, 0), np.uint32)
+    assert kept.tolist() == [WORD, WORD, WORD, 8, WORD, WORD]
 
 
 @pytest.mark.parametrize(("size", "word"), [(2 * WHOLE, WORD), (WHOLE, WORD + 1), (SIZE, WORD)])

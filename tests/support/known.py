@@ -82,7 +82,8 @@ class Known:
 
     @property
     def runs_right(self) -> bool:
-        """Whether its outputs are right at all sizes: it passes, or only a clock tells why not."""
+        """Whether its outputs are right at all sizes: it passes, or only a clock or a GPU's
+        counters tell why not."""
         said = None if self.without_model is None else self.without_model.what
         return said in (ONLY_A_CLOCK_TELLS, ONLY_A_GPU_COUNTS) or self.status is Status.PASSED
 

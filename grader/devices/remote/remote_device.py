@@ -185,6 +185,7 @@ class RemoteDevice:
             worker.limit_memory(BASE_MEMORY_BYTES + _copies(mode) * copied_bytes)
         if self._file is not None and moved_bytes >= self._file.size_bytes:
             self._file.wait()
+            self._file = None  # the worker has it; the descriptor here would keep its pages
         bounds = self._bounds(limits, moved_bytes, runs=mode.runs)
         try:
             execution, outputs = self._ask(
