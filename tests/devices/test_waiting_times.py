@@ -79,6 +79,29 @@ MANY = UP.replace(  # the flags are behind more words than have records
     "    for (int k = threadIdx.x; k < 4200; k += 128)\n        many[k * 4096] = 1;\n"
     "    if (threadIdx.x == 0 && blockIdx.x > 0)",
 )
+PLAIN = UP.replace("flags[blockIdx.x] = 1", "((int *)flags)[blockIdx.x] = 1")
+FENCED = PLAIN.replace(
+    "while (flags[blockIdx.x - 1] == 0)\n            ;",
+    "do __threadfence(); while (((int *)flags)[blockIdx.x - 1] == 0);",
+)
+HANDED_OVER = """
+__device__ volatile int flag;
+// launch: k<<<BLOCKS, 128>>>(out, 64 * ROUNDS)
+__global__ void k(int *out, int rounds)
+{
+    if (blockIdx.x > 0 && threadIdx.x == 0)
+        while (flag == 0)
+            ;
+    __syncthreads();
+    float x = work(threadIdx.x, rounds);
+    out[(blockIdx.x * 128 + threadIdx.x) % 1024] = x;
+    __syncthreads();
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        __threadfence();
+        *(int *)&flag = 1;
+    }
+}
+"""
 LOCK = """
 __device__ int lock;
 // launch: k<<<BLOCKS, 128>>>(out, ROUNDS)
@@ -146,6 +169,9 @@ def time_of(text: str, blocks: int, share: int = 1) -> Modelled | Unmodelled:
         (DOWN, 132, 1, 0.240),
         (LARGE, 132, 1, 0.241),
         (HALVES, 132, 1, 0.241),
+        (PLAIN, 132, 1, 0.241),
+        (FENCED, 132, 1, 0.241),
+        (HANDED_OVER, 132, 1, 0.241),
         (LOCK, 132, 1, 0.238),
         (TICKETS, 132, 1, 0.258),
     ],
@@ -157,6 +183,9 @@ def time_of(text: str, blocks: int, share: int = 1) -> Modelled | Unmodelled:
         "chain_backwards",
         "large",
         "halves",
+        "plain",
+        "fenced",
+        "handed_over",
         "lock",
         "tickets",
     ],
@@ -184,6 +213,49 @@ __global__ void k(int *out) { int i = blockIdx.x * 1024 + threadIdx.x; to[i] = f
     launch = launch_of(text, 1)
     assert not launch.waited
     assert launch.modelled is not None
+
+
+def test_the_last_block_of_a_sum_does_not_wait() -> None:
+    """It reads what the others stored before they counted themselves."""
+    text = """
+__device__ int sums[1 << 10];
+__device__ unsigned ended;
+// launch: k<<<1 << 10, 256>>>(out)
+__global__ void k(int *out)
+{
+    __shared__ bool last;
+    int sum = __reduce_add_sync(~0u, threadIdx.x + blockIdx.x);
+    if (threadIdx.x == 0) {
+        sums[blockIdx.x] = sum;
+        __threadfence();
+        last = atomicAdd(&ended, 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (last)
+        for (int i = threadIdx.x; i < gridDim.x; i += 256) atomicAdd(out, sums[i]);
+}
+"""
+    launch = launch_of(text, 1)
+    assert not launch.waited
+    assert launch.modelled is not None
+
+
+def test_large_arrays_that_blocks_exchange_between_barriers_have_a_time() -> None:
+    text = """
+__device__ int from[24 << 20], to[24 << 20];
+// launch: k<<<BLOCKS, 1024>>>(out, 5)
+__global__ void k(int *out, int rounds)
+{
+    for (int round = 0; round < 3; round++) {
+        int *in = round % 2 ? to : from, *result = round % 2 ? from : to;
+        for (int i = blockIdx.x * 1024 + threadIdx.x; i < 24 << 20; i += gridDim.x * 1024)
+            result[i] = in[(24 << 20) - 1 - i] + 1;
+        sync_grid();
+    }
+    out[threadIdx.x] = from[threadIdx.x];
+}
+"""
+    assert isinstance(time_of(text, 132), Modelled)
 
 
 def test_blocks_that_might_wait_for_words_without_records_have_no_time_and_no_counts() -> None:

@@ -44,8 +44,11 @@ WRITTEN = np.dtype(words("block", "value", "swapped", "before", "last"), align=T
 """A word of global memory that a block wrote for others (cpp/memory/written.cpp): 1 + this block, 0
 for none; the value; whether by a compare-and-swap; the clocks of its last write and of the one
 before, in units of 16 cycles."""
-WRITTEN_CHUNK = 4096
-"""The words whose WRITTEN records are kept, or lost, together."""
+CHUNK_WORDS = 4096
+CHUNK = np.dtype(words("read", "kept", "lost", "block", "last", "others"), align=True)
+"""CHUNK_WORDS words of global memory: whether blocks read them; whether their WRITTEN records are
+kept, or lost. Of writes without records: 1 + the block of the last one, 0 for none; its clock; the
+last clock of other blocks."""
 TRACE_BUFFER = np.dtype([("first", "u8"), ("end", "u8")], align=True)
 """The part of a warp's trace buffer from `first` (which advances) to `end`. After the records of a
 block's warps follows a record whose `first` is the number of executed warp instructions. The trace

@@ -84,6 +84,13 @@ class AccessFlag:
     SIGNED, PART, UNTRACED, TURNS, TWICE, COPIED, MATRIX, ONE_A_BANK, LATER, BULK = flags(10)
 
 
+class Follow:
+    """Accesses by which blocks may wait for each other (cpp/memory/written.cpp). READS: a load or a
+    compare-and-swap, which may end a wait. STRONG: `volatile` or atomic."""
+
+    READS, WRITES, STRONG = flags(3)
+
+
 class TraceWord:
     """Words of a warp's trace (cpp/timing/tracing.h). LONGEST: the most words of a record; a
     warp's trace ends that many words before its buffer does.
@@ -340,9 +347,8 @@ CONTEXT = np.dtype(
         # a WRITTEN for each word of global memory; null if no block waits for another
         ("written", pointer_to("Written")),
         ("written_words", "u8"),
-        # per WRITTEN_CHUNK words: whether they were written, and the runtime keeps the writes; the
-        # number of chunks that it keeps; whether a block read one that it does not keep
-        ("written_chunks", pointer_to("uint8_t")),
+        ("chunks", pointer_to("Chunk")),  # of these words
+        # the number of chunks whose records are kept; whether a block may wait for lost ones
         *words("chunks_kept", "reads_lost"),
         ("host_wait", "i8"),  # ns for which stalled blocks wait on: a program may write a value
     ],

@@ -15,9 +15,10 @@ from grader.emulator.isa.flow import find_lines
 from grader.emulator.isa.program import INSTRUCTION_BYTES
 from grader.emulator.layouts.blocks import (
     BUDGET_STRETCH,
+    CHUNK,
+    CHUNK_WORDS,
     CYCLES_IN_4_NS,
     WRITTEN,
-    WRITTEN_CHUNK,
 )
 from grader.emulator.layouts.execution import (
     CONTEXT,
@@ -152,8 +153,8 @@ class Worker:
             self.written = make_zeros(end // 4, WRITTEN, sparse=True)
             context["written"] = self.written.ctypes.data
             context["written_words"] = len(self.written)
-            self.written_chunks = np.zeros(len(self.written) // WRITTEN_CHUNK + 1, dtype=np.uint8)
-            context["written_chunks"] = self.written_chunks.ctypes.data
+            self.chunks = np.zeros(len(self.written) // CHUNK_WORDS + 1, dtype=CHUNK)
+            context["chunks"] = self.chunks.ctypes.data
 
     def _fill_system_shared(self, context: Any) -> None:  # noqa: ANN401 - a NumPy record
         code, dynamic_bytes = self.kernel.code, self.settings.dynamic_shared_bytes

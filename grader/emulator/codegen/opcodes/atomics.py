@@ -18,7 +18,7 @@ from grader.emulator.codegen.opcodes.known_access import AccessKind, Lanes
 from grader.emulator.codegen.opcodes.load_store import (
     access,
     count_bytes_elsewhere,
-    follow_writes,
+    follow,
     lane_addresses,
     lane_data,
     lanes_in,
@@ -36,6 +36,7 @@ from grader.emulator.isa.operands import (
     Register,
 )
 from grader.emulator.isa.program import Unsupported
+from grader.emulator.layouts.execution import Follow
 from grader.emulator.timing.pipes import GLOBAL_ATOMIC, SHARED_ACCESS
 from grader.sass import MemoryOperation
 
@@ -174,7 +175,9 @@ def take_turns(
     access(e, i, made, lanes)
     host = e.context.load_pointer(f"{space}_host")
     e.b.call(define_atomic(e.function.module, kind), [e.context_pointer, host, lanes.mask])
-    follow_writes(e, made, lanes, reads=kind.operation in _LOCKS)
+    if space == "global":
+        locks = kind.operation in _LOCKS
+        follow(e, made, lanes, Follow.WRITES | Follow.STRONG | Follow.READS * locks)
     none = e.none(lanes.mask)
     return [e.b.select(none, *each) for each in zip(old, lane_data(e, len(old)), strict=True)]
 

@@ -29,6 +29,7 @@ from grader.emulator.layouts.execution import (
     SLOT,
     WARP_LANES,
     AccessFlag,
+    Follow,
 )
 from grader.emulator.timing.pipes import GLOBAL_LOAD, GLOBAL_STORE, SHARED_ACCESS, Pipe
 
@@ -167,18 +168,19 @@ def access(
         emit_fast_path(e, kind, lanes, slot=place, words=data, calls=calls)
     else:
         access_fully()
-    if i.has("STRONG") and not (kind.atomic or kind.later):
-        follow_writes(e, kind, lanes, reads=kind.load)
+    if kind.space == "global" and not (kind.atomic or kind.later):
+        uses = Follow.READS if kind.load else Follow.WRITES
+        follow(e, kind, lanes, uses | Follow.STRONG * i.has("STRONG"))
 
 
-def follow_writes(e: Emitter, kind: AccessKind, lanes: Lanes, *, reads: bool) -> None:
-    """Blocks may wait for each other with this access, which has been made. `reads`: a load or a
-    compare-and-swap, which may end a wait."""
-    if kind.space != "global":
-        return
-    e.put("lane_addresses", lanes.low)
-    facts = (lanes.mask, const(kind.words), const(int(reads)), const(int(not kind.load)))
-    e.call("follow_writes", e.context_pointer, e.warp_pointer, *facts)
+def follow(e: Emitter, kind: AccessKind, lanes: Lanes, flags: int) -> None:
+    """Blocks may wait for each other with this access to global memory, which has been made.
+    `flags`: see Follow."""
+    records = e.b.ptrtoint(e.context.load_pointer("written"), I64)
+    with e.b.if_then(e.b.icmp_unsigned("!=", records, const(0, I64)), likely=False):
+        e.put("lane_addresses", lanes.low)
+        facts = (lanes.mask, const(kind.words), const(flags))
+        e.call("follow", e.context_pointer, e.warp_pointer, *facts)
 
 
 def lane_data(e: Emitter, words: int) -> list[Value]:

@@ -5,6 +5,7 @@
 
 #include "checked/checked.h"
 #include "memory/patterns.h"
+#include "memory/written.h"
 #include "timing/tracing.h"
 #include "warps/clusters.h"
 
@@ -38,6 +39,9 @@ uint32_t BulkCopy::access(const End &end, uint32_t slot, uint32_t mask, bool loa
         context, warp, {space, load, false, uint8_t(moves.width), flags}, slot, instruction, mask);
     if (code != FaultCode::NONE)
         context.fault_lane = lowest_lane(warp.mask);
+    else if (end.global)
+        follow_access(context, warp, mask, larger(1, moves.width / 4),
+                      load ? Follow::READS : Follow::WRITES);
     return code;
 }
 
