@@ -64,6 +64,8 @@ class Kind(IntEnum):
     PRODUCT = 24
     PRODUCTS_DEPEND = 25
     TEXTURE = 26
+    MATCH = 27
+    """As VARIABLE, with a pass for each distinct value of the warp."""
 
 
 @dataclass(frozen=True)
@@ -102,8 +104,8 @@ SPECIAL_UNIT = Pipe(Unit.SPECIAL, Kind.VARIABLE, 18)
 SPECIAL_REGISTER = Pipe(Unit.SPECIAL, Kind.VARIABLE, 20)
 QUEUED = Pipe(Unit.MEMORY, Kind.VARIABLE, 24)
 REDUCTION = Pipe(Unit.MEMORY, Kind.VARIABLE, 38, passes=2)
-MATCH = Pipe(Unit.MEMORY, Kind.VARIABLE, 90, passes=16)
-"""Takes two passes per distinct word of a warp. Traces do not contain the words: here 8."""
+MATCH, MATCH_64 = (Pipe(Unit.MEMORY, Kind.MATCH, 24, passes) for passes in (2, 4))
+"""Passes for each distinct value of a warp (H200: benchmarks/kernels/costs/matches.cu)."""
 TENSOR_SLOW, TENSOR_FAST, TENSOR_SMALL = (
     Pipe(Unit.TENSOR, Kind.VARIABLE, latency, passes)
     for latency, passes in ((24, 6), (17, 4), (14, 4))

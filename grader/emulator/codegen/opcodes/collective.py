@@ -17,8 +17,9 @@ from grader.emulator.codegen.opcodes.intrinsics import (
     skip_together,
     split_lanes,
     sync_lanes,
+    trace_value,
 )
-from grader.emulator.codegen.opcodes.row import Opcode, row
+from grader.emulator.codegen.opcodes.row import PLAIN, Opcode, row
 from grader.emulator.codegen.tools import I1, I32, I64, LANES_I32, Value, call_by_name, const
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.flow import ControlFlow, always
@@ -32,7 +33,7 @@ from grader.emulator.layouts.execution import (
     WARPSYNC_BARRIER,
     Repeat,
 )
-from grader.emulator.timing.pipes import MATCH, NO_PIPE, REDUCTION
+from grader.emulator.timing.pipes import MATCH, MATCH_64, NO_PIPE, REDUCTION
 
 
 def warpsync(e: Emitter, i: Decoded) -> None:
@@ -129,6 +130,8 @@ def match(e: Emitter, i: Decoded) -> None:
     for lane in range(WARP_LANES):
         same = e.b.icmp_unsigned("==", value, e.splat(e.b.extract_element(value, const(lane))))
         result = e.b.insert_element(result, e.b.and_(e.mask_of(same), e.mask), const(lane))
+    if not everyone:
+        trace_value(e, result, function="trace_distinct")
     if everyone:
         agreed = e.b.icmp_unsigned("==", result, e.splat(e.mask))
         result = e.b.select(agreed, result, e.const(0))
@@ -228,7 +231,7 @@ def lanes_named_before(code: Sequence[Decoded], i: Decoded) -> Operand | None:
 COLLECTIVE: dict[str, Opcode] = {
     "WARPSYNC": row(warpsync, "ALL EXCLUSIVE COLLECTIVE", pipe=NO_PIPE, flow=ControlFlow()),
     "ENDCOLLECTIVE": row(end_collective, flow=ControlFlow(leaves=always)),
-    "MATCH": row(match, "ANY ALL U64", gathers=True, pipe=MATCH),
+    "MATCH": row(match, "ANY ALL U64", gathers=True, pipe={PLAIN: MATCH, "U64": MATCH_64}),
     "CREDUX": row(reduce_lanes, "MIN MAX S32", gathers=True, pipe=REDUCTION),
     "REDUX": row(reduce_lanes, "SUM MIN MAX AND OR XOR S32", gathers=True, pipe=REDUCTION),
     "ELECT": row(elect),

@@ -132,7 +132,8 @@ def release_paths(e: Emitter, repeat: Value) -> None:
 
 def trace_value(e: Emitter, lanes: Value, *, function: str = "trace_value") -> None:
     """Passes one word per lane to the timing model: the time of a sleep in nanoseconds (`function`
-    is "sleep"), or the address of a called function."""
+    is "sleep"), the address of a called function, or a word of which the distinct ones count
+    ("trace_distinct")."""
     e.put("lane_addresses", lanes)
     e.call(function, e.context_pointer, e.warp_pointer, e.index, e.lane_mask())
 

@@ -23,6 +23,8 @@ constexpr double READ_CYCLES = 6.0;
 constexpr double PIPE_CYCLES = 2.0, SPECIAL_CYCLES = 8.0;
 // Cycles of a distinct word in the unit for address divergence.
 constexpr double DIVERGENCE_CYCLES = 2.0;
+// Cycles by which a distinct value delays the end of a match, besides its passes.
+constexpr double MATCH_CYCLES = 9.0;
 // Cycles by which reads of a register bank (one per cycle) may lag behind before the issue waits:
 // operands are read in a window of three cycles.
 constexpr double PORT_QUEUE = 2.0;
@@ -371,6 +373,11 @@ static Ends execute(const SM &sm, Partition &partition, Warp &warp, const CodeRo
     case Kind::VARIABLE: {
         double start = row.unit == Unit::MEMORY ? pass_queue(sm, double(row.passes), t) : t;
         return {start + row.latency, t + READ_CYCLES};
+    }
+    case Kind::MATCH: {
+        double values = access < 0 ? 1.0 : sm.accesses[access].wavefronts;
+        double start = pass_queue(sm, row.passes * values, t);
+        return {start + row.latency + MATCH_CYCLES * values, t + READ_CYCLES};
     }
     case Kind::CONSTANT: {
         double end = pass_divergence(sm, access < 0 ? 1.0 : sm.accesses[access].wavefronts, t);

@@ -72,6 +72,14 @@ EXPORT void emulator_trace_value(const Context *context, Warp *warp, uint32_t in
         trace_head(*warp, TraceWord::CONSTANT, least_of(*context, mask), instruction, mask);
 }
 
+// Traces the number of distinct words in lane_addresses.
+EXPORT void emulator_trace_distinct(const Context *context, Warp *warp, uint32_t instruction,
+                                    uint32_t mask)
+{
+    if (warp->trace < warp->trace_end && mask != 0)
+        trace_constants(*context, *warp, instruction, mask);
+}
+
 // A sleep; its nanoseconds are in lane_addresses. The warp's clock advances, so that a block that
 // sleeps counts as a long block.
 EXPORT void emulator_sleep(const Context *context, Warp *warp, uint32_t instruction, uint32_t mask)
