@@ -67,6 +67,10 @@ def slow(*values: object) -> ParameterSet:
         slow("careless/product_without_l1_columns", "512 1", None, LOOSELY),
         ("careless/transpose_prefetching", "1024", LaunchKind.PREFETCHES, LOOSELY),
         ("resident/constant_lookups", "4194304 32", LaunchKind.LOOKUPS, CLOSELY),
+        ("costs/matches", "100 8 32 132 32", None, CLOSELY),
+        ("costs/matches", "100 32 32 132 1024", None, CLOSELY),
+        ("costs/matches", "100 8 64 132 32", None, CLOSELY),
+        ("costs/matches", "100 8 64 132 1024", None, CLOSELY),
     ],
 )
 def test_a_modelled_time_is_close_to_the_measured_one(

@@ -66,6 +66,8 @@ class Kind(IntEnum):
     TEXTURE = 26
     MATCH = 27
     """As VARIABLE, with a pass for each distinct value of the warp."""
+    DELAY = 28
+    """The warp's next instruction waits for the latency."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,8 @@ def free(reason: str) -> Pipe:
 
 FLOAT32, HEAVY, ALU = (Pipe(unit) for unit in (Unit.FMA, Unit.HEAVY, Unit.ALU))
 JUMP = free("a jump costs Figures.jump_cycles where control goes elsewhere")
+JOIN, CALL = (Pipe(Unit.NONE, Kind.DELAY, latency) for latency in (10, 15))
+"""The end of a divergent region; a call and a return, each (H200: a warp alone)."""
 UNIFORM = free("the uniform data path serves one warp a cycle, as the scheduler does")
 NO_PIPE = free("measured on an H200: benchmarks/kernels/costs/issue_slots.cu")
 LAUNCH_NEXT = Pipe(Unit.NONE, Kind.CONSTANT, 6)
@@ -104,7 +108,7 @@ SPECIAL_UNIT = Pipe(Unit.SPECIAL, Kind.VARIABLE, 18)
 SPECIAL_REGISTER = Pipe(Unit.SPECIAL, Kind.VARIABLE, 20)
 QUEUED = Pipe(Unit.MEMORY, Kind.VARIABLE, 24)
 REDUCTION = Pipe(Unit.MEMORY, Kind.VARIABLE, 38, passes=2)
-MATCH, MATCH_64 = (Pipe(Unit.MEMORY, Kind.MATCH, 24, passes) for passes in (2, 4))
+MATCH, MATCH_64 = (Pipe(Unit.MEMORY, Kind.MATCH, 15, passes) for passes in (2, 4))
 """Passes for each distinct value of a warp (H200: benchmarks/kernels/costs/matches.cu)."""
 TENSOR_SLOW, TENSOR_FAST, TENSOR_SMALL = (
     Pipe(Unit.TENSOR, Kind.VARIABLE, latency, passes)
@@ -137,6 +141,9 @@ TEXTURE_FETCH = Pipe(Unit.MEMORY, Kind.TEXTURE, 160)
 """Reads of textures, and of linear memory by the texture unit (H200: 140 and 170 cycles with the
 instructions around them)."""
 CONSTANT_LOAD = Pipe(Unit.NONE, Kind.CONSTANT, 30)
+BARRIER_RESULT = Pipe(Unit.NONE, Kind.CONSTANT, 33)
+"""What `__syncthreads_count()` and its like return: by the unit for address divergence, 2 cycles of
+the SM (H200: 69 cycles of a warp alone, 2.3 cycles more per warp of 32 than a barrier)."""
 SHARED_ACCESS, GLOBAL_LOAD, GLOBAL_STORE, GLOBAL_ATOMIC, COPY = (
     Pipe(Unit.MEMORY, kind) for kind in (Kind.SHARED, Kind.LOAD, Kind.STORE, Kind.ATOMIC, Kind.COPY)
 )

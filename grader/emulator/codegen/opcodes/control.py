@@ -338,7 +338,7 @@ CALLS: dict[str, Opcode] = {
     "CALL": row(
         call,
         "REL ABS NOINC",
-        pipe={PLAIN: pipes.JUMP, "ABS": pipes.SYSTEM_CALL},
+        pipe={PLAIN: pipes.CALL, "ABS": pipes.SYSTEM_CALL},
         flow=ControlFlow(indirect=_by_pointer),
     ),
     "LEPC": row(load_address),
@@ -350,11 +350,11 @@ _WHY = "RECONVERGENT RELIABLE"
 
 CONTROL: dict[str, Opcode] = {
     "BRA": row(branch, "DIV CONV U ANY", pipe=pipes.JUMP, flow=ControlFlow(leaves=_always_taken)),
-    "RET": row(ret, "REL NODEC", pipe=pipes.JUMP, flow=ControlFlow(leaves=always)),
+    "RET": row(ret, "REL NODEC", pipe=pipes.CALL, flow=ControlFlow(leaves=always)),
     "BRX": row(brx, pipe=pipes.INDIRECT, flow=ControlFlow(leaves=always, indirect=always)),
     "EXIT": row(exit_lanes, pipe=pipes.NO_PIPE, flow=ControlFlow(leaves=_leaves)),
     "BSSY": row(bssy, _WHY, pipe=pipes.NO_PIPE, flow=ControlFlow(ends_block=False)),
-    "BSYNC": row(bsync, _WHY, pipe=pipes.NO_PIPE, flow=ControlFlow()),
+    "BSYNC": row(bsync, _WHY, pipe=pipes.JOIN, flow=ControlFlow()),
     "BREAK": row(break_barrier, _WHY),
     "BMOV": row(move_barrier, "32 CLEAR"),
     "MEMBAR": row(

@@ -28,7 +28,13 @@ from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.operands import Constant, Immediate, Operand, Predicate, Register, Special
 from grader.emulator.layouts.blocks import CYCLES_IN_4_NS
 from grader.emulator.layouts.execution import SHARED_HIGH, WARP_LANES, AccessFlag
-from grader.emulator.timing.pipes import CONSTANT_LOAD, NO_PIPE, QUEUED, SPECIAL_REGISTER
+from grader.emulator.timing.pipes import (
+    BARRIER_RESULT,
+    CONSTANT_LOAD,
+    NO_PIPE,
+    QUEUED,
+    SPECIAL_REGISTER,
+)
 
 PREDICATES = 7
 _LANE_RECORDS = {"SR_TID.X": "tid_x", "SR_TID.Y": "tid_y", "SR_TID.Z": "tid_z"}
@@ -366,7 +372,7 @@ MOVE: dict[str, Opcode] = {
     "LDC": row(load_constant, "64 U8 S8 U16 S16", pipe=CONSTANT_LOAD),
     "ULDC": row(load_constant, "64 U8 S8 U16 S16", uniform=True, pipe=CONSTANT_LOAD),
     "LDCU": row(load_constant, "64 128 U8 S8 U16 S16", uniform=True, pipe=CONSTANT_LOAD),
-    "B2R": row(barrier_result, "RESULT"),
+    "B2R": row(barrier_result, "RESULT", pipe=BARRIER_RESULT),
     "R2UR": row(to_uniform, "OR BROADCAST", pipe=QUEUED),
     "P2R": row(predicates_to_register, "B0 B1 B2 B3"),
     "R2P": row(register_to_predicates, "B0 B1 B2 B3"),

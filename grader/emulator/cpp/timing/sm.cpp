@@ -425,7 +425,7 @@ static void issue(const SM &sm, Partition &partition, Warp &warp, double t)
     const CodeRow &row = sm.table[step.code];
     sm.statistics->issued += 1;
     ++warp.position;
-    warp.ready = t + max(1.0, double(row.stall));
+    warp.ready = t + max(1.0, double(row.stall)) + (row.kind == Kind::DELAY ? row.latency : 0);
     if (warp.position < warp.last && sm.steps[warp.position].code != step.code + 1)
         warp.ready += sm.p->jump_cycles;
     read_registers(partition, row, (&warp - sm.warps + 1) << 8, t);
