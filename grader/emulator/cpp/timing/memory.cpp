@@ -15,8 +15,8 @@ constexpr double LEAST_CYCLES = 1.24;
 // together 2.8, 4.0 and 5.6 cycles for copies of 4, 8 and 16 bytes per lane that hit in the L1.
 // Data past the L1 pass no wavefronts: 2.6 cycles (seen on an H200).
 constexpr double COPY_CYCLES = 1.8;
-// Tag stage cycles of an access to shared memory: 32 warps load a word per cycle (H200).
-constexpr double SHARED_CYCLES = 1.0;
+// Tag stage cycles of an access to shared memory (H200).
+constexpr double SHARED_CYCLES = 1.16;
 // Additional data stage cycles of each wavefront after the second of an access to global memory: an
 // H200 takes 4.8, 17.1 and 34.3 cycles for 4, 16 and 32 wavefronts.
 constexpr double FURTHER = 0.07;
