@@ -20,7 +20,7 @@ from grader import lti
 from grader.errors import GraderError
 from grader.server import attempts, people
 from grader.server.database import read_note
-from grader.server.records import Attempt, Override
+from grader.server.records import Attempt, Override, Role
 from grader.server.web.site import Site
 
 RETURN_SECONDS = 30.0
@@ -51,8 +51,9 @@ def keep_returning(site: Site, ended: threading.Event) -> None:
 
 
 def return_points(site: Site, sent: Sent) -> None:
-    """Sends the points that differ from `sent`. A refused score, and all points of a platform that
-    does not answer, are sent again in the next round."""
+    """Sends the points that differ from `sent`. Points that the platform calls wrong, for example
+    of a person who left its course, are not sent again before they change. All others that it does
+    not take are sent again in the next round."""
     with site.engine.begin() as connection:
         key = read_key(connection)
     with site.reading() as connection:
@@ -64,7 +65,11 @@ def return_points(site: Site, sent: Sent) -> None:
             for _, place, mark, column, score in own:
                 with _logging(GraderError):
                     now = datetime.now(UTC).isoformat(timespec="milliseconds")
-                    lti.send_score(platform, column, token, {**score, "timestamp": now})
+                    try:
+                        lti.send_score(platform, column, token, {**score, "timestamp": now})
+                    except lti.Refusal:
+                        sent[place] = mark
+                        raise
                     sent[place] = mark
 
 
@@ -81,17 +86,17 @@ def _list_changed(
     connection: Connection, site: Site, sent: Sent
 ) -> Iterator[tuple[str, tuple[int, str], object, str, dict[str, Any]]]:
     find = attempts.read_standings(connection, [*site.lessons])
-    for person in people.read_people(connection):
+    for person in people.read_people(connection, Role.STUDENT):  # a gradebook has no other cells
         for exercise in (name for name in site.lessons if f"{COLUMN}{name}" in person.row):
-            place = (person.id, exercise)
+            place, column = (person.id, exercise), person.row[f"{COLUMN}{exercise}"]
             standing = find(*place)
             counting, decided = standing.counting, standing.override
-            mark = (decided, counting and (counting.id, counting.grading_id, counting.verdict_id))
-            if mark != sent.get(place, (None, None)):
+            graded = counting and (counting.id, counting.grading_id, counting.verdict_id)
+            if (mark := (column, decided, graded)) != sent.get(place, (column, None, None)):
                 full = site.lessons[exercise].full
                 points = _read_points(connection, counting, decided, full)
                 score = lti.make_score(person.row[SUBJECT], *points)
-                yield person.row[CLIENT], place, mark, person.row[f"{COLUMN}{exercise}"], score
+                yield person.row[CLIENT], place, mark, column, score
 
 
 def _read_points(

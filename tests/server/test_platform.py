@@ -118,8 +118,21 @@ def test_a_person_who_no_longer_teaches_loses_the_rights(site: Site, school: Sch
     assert teacher.client.get("/class").status_code == 404
 
 
+def test_a_teacher_of_another_course_of_the_platform_gets_no_rights(
+    site: Site, school: School
+) -> None:
+    """Each teacher of the school can add the tool to a course of their own."""
+    visitor = visit(site)
+    own = {f"{lti.LTI}context": {"id": "3", "title": "My course"}}
+    for claims in (school.teaching(**own), school.choosing() | own):
+        answer = launch(visitor, school.confirm(ask(visitor, "ada"), "ada", claims=claims))
+        assert answer.status_code == 400
+        assert "The course &#39;3&#39; is not registered here" in answer.text
+    assert visitor.client.get("/class").url.path == "/sign-in"
+
+
 def test_people_of_two_platforms_with_the_same_name_are_two(site: Site) -> None:
-    other = lti.Platform("https://other.example", *[""] * 5, deployments=())
+    other = lti.Platform("https://other.example", *[""] * 5, deployments=(), courses=())
     member = lti.Member("ada", "Ada", teaches=False)
     with site.engine.begin() as connection:
         ids = {
@@ -143,6 +156,8 @@ WRONG: dict[str, dict[str, object]] = {
     "no roles": {f"{lti.LTI}roles": None},
     "broken roles": {f"{lti.LTI}roles": [{}]},
     "another deployment": {f"{lti.LTI}deployment_id": "2"},
+    "another course": {f"{lti.LTI}context": {"id": "3"}},
+    "no course": {f"{lti.LTI}context": None},
     "another version": {f"{lti.LTI}version": "1.1"},
     "a gradebook elsewhere": {
         f"{lti.GRADES}claim/endpoint": {"lineitem": "http://169.254.169.254/latest"}
@@ -286,7 +301,7 @@ def test_points_go_to_the_gradebook_once(site: Site, school: School) -> None:
     for _ in range(2):
         return_points(site, sent)
     ((path, score),) = school.scores
-    assert path == "/columns/3/scores?type_id=5"
+    assert path == "/services/2/lineitems/3/lineitem/scores?type_id=1"
     assert score.pop("timestamp")
     assert score == {
         "userId": "ada",
@@ -346,6 +361,41 @@ def test_a_column_that_the_platform_removed_stops_no_other(site: Site, school: S
     assert [score["userId"] for _, score in school.scores] == ["bob"]
 
 
+def test_points_go_to_the_column_of_a_new_link(site: Site, school: School) -> None:
+    """A teacher deletes the item of an exercise and adds it again."""
+    enter(site, school).grade("x", submit=True)
+    finish_all(site, lambda _: worth(55))
+    return_points(site, sent := {})
+    enter(site, school, **{f"{lti.GRADES}claim/endpoint": {"lineitem": school.column(4)}})
+    for _ in range(2):
+        return_points(site, sent)
+    assert [path.split("/")[4] for path, _ in school.scores] == ["3", "4"]
+    assert [score["scoreGiven"] for _, score in school.scores] == [55, 55]
+
+
+def test_points_of_an_instructor_are_not_sent(site: Site, school: School) -> None:
+    enter(site, school, "tim", **school.teaching()).grade("x", submit=True)
+    finish_all(site, lambda _: worth(55))
+    return_points(site, {})
+    assert (school.scores, school.scopes) == ([], [])
+
+
+def test_points_that_the_platform_refuses_are_sent_again_only_after_a_change(
+    site: Site, school: School, caplog: pytest.LogCaptureFixture
+) -> None:
+    ada = enter(site, school)
+    school.without_cell.add("ada")
+    sent: Sent = {}
+    for points in (55, 70):
+        ada.grade("x", submit=True)
+        finish_all(site, lambda _, points=points: worth(points))
+        for _ in range(3):
+            return_points(site, sent)
+    refused = "refuses the request to"
+    assert caplog.text.count(refused) == caplog.text.count("Incorrect score received") == 2
+    assert school.scores == []
+
+
 def test_an_instructor_brings_the_members_of_the_course(site: Site, school: School) -> None:
     learner = [f"{ROLE}/membership#Learner"]
     school.members = [
@@ -379,7 +429,14 @@ def test_the_file_of_platforms_is_read(tmp_path: Path) -> None:
     file.write_text(EXAMPLE + CANVAS)
     moodle, canvas = lti.read_platforms(file)
     assert (moodle.client_id, moodle.deployments) == ("the client ID", ("1",))
+    assert moodle.courses == ("2",)
     assert lti.find_platform((moodle, canvas), canvas.issuer, "") == canvas
+
+
+def test_ids_of_courses_may_be_numbers(tmp_path: Path) -> None:
+    file = tmp_path / "platforms.toml"
+    file.write_text(EXAMPLE.replace('courses = ["2"]', "courses = [2]"))
+    assert lti.read_platforms(file)[0].courses == ("2",)
 
 
 @pytest.mark.parametrize(
@@ -392,6 +449,8 @@ def test_the_file_of_platforms_is_read(tmp_path: Path) -> None:
         ("client_id", "client"),
         ("[[platform]]", ""),
         ('["1"]', "[1"),
+        ('deployments = ["1"]', 'deployments = "1"'),
+        ('courses = ["2"]\n', ""),
     ],
 )
 def test_a_wrong_file_of_platforms_is_refused(tmp_path: Path, old: str, new: str) -> None:
