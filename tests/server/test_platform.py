@@ -274,6 +274,24 @@ def test_an_instructor_chooses_an_exercise_for_the_course(site: Site, school: Sc
     assert visitor.client.get("/exercises").url.path == "/sign-in"
 
 
+def test_a_refused_choice_is_explained_in_the_frame_of_the_platform(
+    site: Site, school: School
+) -> None:
+    visitor = visit(site)
+    claims = school.choosing() | {f"{lti.LTI}context": {"id": "3"}}
+    answer = launch(visitor, school.confirm(ask(visitor, "tim"), "tim", claims=claims))
+    assert answer.status_code == 400
+    assert f"frame-ancestors {school.address}" in answer.headers["content-security-policy"]
+
+
+def test_an_exercise_in_a_frame_is_refused_with_the_next_step(site: Site, school: School) -> None:
+    visitor = visit(site)
+    visitor.client.headers["sec-fetch-dest"] = "iframe"
+    answer = launch(visitor, school.confirm(ask(visitor), "ada"))
+    assert (answer.status_code, "selects a new window" in answer.text) == (400, True)
+    assert visitor.client.get("/exercises").url.path == "/sign-in"
+
+
 def test_a_student_chooses_no_exercise(site: Site, school: School) -> None:
     visitor = visit(site)
     claims = school.choosing() | {f"{lti.LTI}roles": []}

@@ -40,7 +40,8 @@ REPORT_POLICY = (
 @dataclass(frozen=True)
 class Visit:
     """A request. `cookie`: the session's, or a visitor's; `state`: of a platform's sign-in;
-    `wants_json`: the page's script asks; `nonce` allows the editor's style sheet."""
+    `in_frame`: for a frame of another page; `wants_json`: the page's script asks; `nonce` allows
+    the editor's style sheet."""
 
     site: Site
     person: Person | None
@@ -51,6 +52,7 @@ class Visit:
     form: Mapping[str, str]
     address: str
     nonce: str
+    in_frame: bool
     wants_json: bool
     now: float
 
@@ -138,6 +140,7 @@ async def open_visit(request: Request) -> Visit:
         form,
         request.client.host if request.client else "",
         request.scope["nonce"],
+        request.headers.get("sec-fetch-dest") == "iframe",
         "application/json" in request.headers.get("accept", ""),
         now,
     )
@@ -188,8 +191,7 @@ def _endpoint(
         try:
             return await run_in_threadpool(handler, visit)
         except GraderError as error:
-            status = 400 if error.exit_code == 2 else 500
-            return refuse(visit, error.sentence, error.advice, status)
+            return show_failure(visit, error)
 
     return answer
 
@@ -199,6 +201,11 @@ def check_form(visit: Visit) -> None:
     given = visit.form.get(TOKEN, "").encode("utf-8", "replace")
     if not hmac.compare_digest(given, visit.form_token.encode()):
         raise HTTPException(403, "This form is too old. Load the page again.")
+
+
+def show_failure(visit: Visit, error: GraderError) -> Response:
+    """The page or the JSON of bad usage, or of a fault."""
+    return refuse(visit, error.sentence, error.advice, 400 if error.exit_code == 2 else 500)
 
 
 def refuse(visit: Visit, message: str, advice: str, status: int) -> Response:
