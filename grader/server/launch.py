@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -14,10 +15,12 @@ from functools import partial
 import uvicorn
 from sqlalchemy import Engine
 
+from grader.devices.choose import GPU, count_gpus
 from grader.errors import UsageError
 from grader.plumbing.children import Child
 from grader.plumbing.identity import grader_identity
 from grader.plumbing.locks import hold_lock
+from grader.sandbox.process import run_tool
 from grader.server import people
 from grader.server.course import Lesson, find_lessons
 from grader.server.database import migrate, open_database, read_note, read_secret, write_note
@@ -117,7 +120,21 @@ def follow_server(settings: Settings, engine: Engine, lessons: Mapping[str, Less
             f"different from the server, or missing: {', '.join(names)}",
             "Start `grade serve` first, and workers with the same exercises and grader.",
         )
+    _check_gpu(device)
     return replace(settings, device=device, model=model)
+
+
+def _check_gpu(device: str) -> None:
+    """UsageError if the server grades on a GPU that this machine does not have."""
+    kind, _, number = device.partition(":")
+    with contextlib.suppress(UsageError):  # there is no GPU
+        if kind != GPU or int(number or 0) < count_gpus(run_tool, os.environ):
+            return
+    raise UsageError(
+        f"the server grades on {device}, which this machine does not have",
+        "Start the worker on a machine with this GPU and the extra `gpu`, or start the server"
+        " with `--device emulated`.",
+    )
 
 
 def _refuse(settings: Settings) -> None:
