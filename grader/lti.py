@@ -49,6 +49,8 @@ SCORES_SCOPE = f"{GRADES}scope/score"
 MEMBERS_SCOPE = f"{MEMBERS}scope/contextmembership.readonly"
 SCORES_TYPE = "application/vnd.ims.lis.v1.score+json"
 MEMBERS_TYPE = "application/vnd.ims.lti-nrps.v2.membershipcontainer+json"
+CLIENT, SUBJECT, COLUMN = "lti client", "lti subject", "lti column "
+"""Fields of a person's row; COLUMN is followed by an exercise."""
 _MEMBERSHIP = "http://purl.imsglobal.org/vocab/lis/v2/membership"
 _TEACHING = re.compile(
     rf"({re.escape(_MEMBERSHIP)}(#|/Instructor#))?(Instructor|TeachingAssistant|Administrator)"
@@ -75,6 +77,12 @@ class Platform:
     services: str
     deployments: tuple[str, ...]
     courses: tuple[str, ...]
+
+    @property
+    def origin(self) -> str:
+        """The beginning of the addresses of its pages."""
+        parts = urlsplit(self.services)
+        return f"{parts.scheme}://{parts.netloc}"
 
 
 @dataclass(frozen=True)
@@ -217,6 +225,12 @@ def _read_claims(platform: Platform, claims: Mapping[str, Any]) -> Launch:
         if url is not None:
             _check_service(platform, url)
     return launch
+
+
+def name_cell(launch: Launch, exercise: str | None) -> dict[str, str]:
+    """The fields of a person's row that lead to the person's cell in the gradebook."""
+    row = {CLIENT: launch.platform.client_id, SUBJECT: launch.member.subject}
+    return row | ({f"{COLUMN}{exercise}": launch.column} if exercise and launch.column else {})
 
 
 def _check_service(platform: Platform, url: str) -> None:

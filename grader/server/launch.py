@@ -15,7 +15,7 @@ from functools import partial
 import uvicorn
 from sqlalchemy import Engine
 
-from grader.devices.choose import GPU, count_gpus
+from grader.devices.choose import check_gpu
 from grader.errors import UsageError
 from grader.plumbing.children import Child
 from grader.plumbing.identity import grader_identity
@@ -59,8 +59,8 @@ def invite_first(site: Site) -> str | None:
         instructors = people.read_people(connection, Role.INSTRUCTOR)
         if any(each.is_active for each in instructors):
             return None
-        ids = [each.id for each in instructors]
-        person = ids[0] if ids else people.add_person(connection, *FIRST, role=Role.INSTRUCTOR)
+        known = next((each.id for each in instructors), None)
+        person = known or people.add_person(connection, *FIRST, role=Role.INSTRUCTOR)
         return f"{site.settings.url}/invitations/{people.invite(connection, person, now)}"
 
 
@@ -120,21 +120,8 @@ def follow_server(settings: Settings, engine: Engine, lessons: Mapping[str, Less
             f"different from the server, or missing: {', '.join(names)}",
             "Start `grade serve` first, and workers with the same exercises and grader.",
         )
-    _check_gpu(device)
+    check_gpu(device, run_tool, os.environ)
     return replace(settings, device=device, model=model)
-
-
-def _check_gpu(device: str) -> None:
-    """UsageError if the server grades on a GPU that this machine does not have."""
-    kind, _, number = device.partition(":")
-    with contextlib.suppress(UsageError):  # there is no GPU
-        if kind != GPU or int(number or 0) < count_gpus(run_tool, os.environ):
-            return
-    raise UsageError(
-        f"the server grades on {device}, which this machine does not have",
-        "Start the worker on a machine with this GPU and the extra `gpu`, or start the server"
-        " with `--device emulated`.",
-    )
 
 
 def _refuse(settings: Settings) -> None:

@@ -125,7 +125,7 @@ def test_a_frame_of_the_platform_shows_why_an_exercise_does_not_open_in_it(
     page.get_by_role("button", name="Choose").click()
     frame = page.frame_locator("iframe")
     frame.get_by_role("button", name="Confirm").click()
-    frame.get_by_text("Your instructor selects a new window").wait_for()
+    frame.get_by_text("The instructor selects a new window").wait_for()
 
 
 def test_no_other_page_is_shown_in_a_frame(site: Site, school: School, page: Page) -> None:

@@ -3,48 +3,19 @@
 from __future__ import annotations
 
 import logging
-from functools import wraps
-from urllib.parse import urlsplit
 
 from starlette.responses import JSONResponse, Response
 
 from grader import lti
 from grader.errors import GraderError, UsageError
 from grader.server import people
-from grader.server.returns import column_names, read_key
+from grader.server.returns import read_key
 from grader.server.web import visits
-from grader.server.web.visits import (
-    Handler,
-    Visit,
-    begin_session,
-    make_policy,
-    missing,
-    redirect,
-    show,
-    show_failure,
-)
+from grader.server.web.visits import Visit, begin_session, make_policy, missing, redirect, show
 
 LAUNCH = "/lti/launch"
 
 
-def _explained(handler: Handler) -> Handler:
-    """Shows an error also in a frame of a platform: a browser hides all other pages there."""
-
-    @wraps(handler)
-    def answer(visit: Visit) -> Response:
-        try:
-            return handler(visit)
-        except GraderError as error:
-            page = show_failure(visit, error)
-            frames = " ".join({_find_origin(each) for each in visit.site.settings.platforms})
-            policy = make_policy(visit.nonce, frames=frames or "'none'")
-            page.headers["content-security-policy"] = policy
-            return page
-
-    return answer
-
-
-@_explained
 def begin_sign_in(visit: Visit) -> Response:
     """Asks the platform to confirm the person."""
     given, site = {**visit.query, **visit.form}, visit.site
@@ -59,7 +30,6 @@ def begin_sign_in(visit: Visit) -> Response:
     return answer
 
 
-@_explained
 def finish_sign_in(visit: Visit) -> Response:
     """Opens a session for a person whom the platform confirms, or shows the choice of exercises."""
     site = visit.site
@@ -70,8 +40,9 @@ def finish_sign_in(visit: Visit) -> Response:
     if launch.return_url is not None:
         return _show_choice(visit, launch, key) if launch.member.teaches else missing()
     if visit.in_frame:
-        advice = "Your instructor selects a new window for it in the platform."
-        raise UsageError("an exercise opens only in a window of its own", advice)
+        raise UsageError(
+            "this opens only in its own window", "The instructor selects a new window."
+        )
     members = []
     if launch.member.teaches and launch.members is not None:
         try:
@@ -82,7 +53,7 @@ def finish_sign_in(visit: Visit) -> Response:
     with site.engine.begin() as connection:
         for member in members:
             people.enter_member(connection, launch.platform, member, {})
-        row = column_names(launch, lesson.id if lesson else None)
+        row = lti.name_cell(launch, lesson.id if lesson else None)
         person = people.enter_member(connection, launch.platform, launch.member, row)
         token = people.open_session(connection, person, visit.now)
     return begin_session(visit, token, f"/exercises/{lesson.id}" if lesson else "/")
@@ -102,12 +73,7 @@ def _show_choice(visit: Visit, launch: lti.Launch, key: str) -> Response:
         for each in visit.site.lessons.values()
     ]
     answer = show(visit, "choice.html", choices=choices, address=launch.return_url)
-    origin = _find_origin(launch.platform)
+    origin = launch.platform.origin
     policy = make_policy(visit.nonce, forms=origin, frames=origin)
     answer.headers["content-security-policy"] = policy
     return answer
-
-
-def _find_origin(platform: lti.Platform) -> str:
-    parts = urlsplit(platform.services)
-    return f"{parts.scheme}://{parts.netloc}"
