@@ -59,7 +59,7 @@ def invite_first(site: Site) -> str | None:
         instructors = people.read_people(connection, Role.INSTRUCTOR)
         if any(each.is_active for each in instructors):
             return None
-        known = next((each.id for each in instructors), None)
+        known = next((each.id for each in instructors if each.login == FIRST[1]), None)
         person = known or people.add_person(connection, *FIRST, role=Role.INSTRUCTOR)
         return f"{site.settings.url}/invitations/{people.invite(connection, person, now)}"
 

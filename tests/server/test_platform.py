@@ -17,8 +17,10 @@ from grader.errors import UsageError
 from grader.report.verdicts import make_failed_verdict
 from grader.server import people
 from grader.server.attempts import add_override
+from grader.server.launch import invite_first
 from grader.server.records import Override, Role
 from grader.server.returns import Sent, return_points
+from grader.server.tables import INVITATIONS
 from grader.server.web.site import Site
 from tests.support.platform import CLIENT, ISSUER, Form, School, make_rsa, open_school
 from tests.support.served import ROOT, Visitor, finish_all, make_site, visit, worth
@@ -431,6 +433,17 @@ def test_an_instructor_brings_the_members_of_the_course(site: Site, school: Scho
         "Bob": Role.STUDENT,
         "Name of tim": Role.INSTRUCTOR,
     }
+
+
+def test_the_first_invitation_is_for_no_account_of_the_platform(site: Site, school: School) -> None:
+    """The login of such an account is a digest, which its person does not know."""
+    enter(site, school, "anna", **school.teaching(name="Anna"))
+    for _ in range(2):
+        token = str(invite_first(site)).rpartition("/")[2]
+        with site.reading() as connection:
+            invited = people.find_person(connection, INVITATIONS, token, time.time())
+        assert invited is not None
+        assert invited.login == "instructor"
 
 
 def test_a_student_brings_no_members(site: Site, school: School) -> None:
