@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 from urllib.parse import urlencode, urlsplit
 
 import jwt
@@ -38,6 +39,8 @@ LEEWAY_S = 60
 REQUEST_S = 10.0
 MOST_BYTES = 1 << 22
 MOST_PAGES = 100
+WRONG = (400, 404, 410, 422)
+"""Status codes of HTTP for a request that is not repeated."""
 LTI = "https://purl.imsglobal.org/spec/lti/claim/"
 CHOOSING = "https://purl.imsglobal.org/spec/lti-dl/claim/"
 GRADES = "https://purl.imsglobal.org/spec/lti-ags/"
@@ -46,6 +49,8 @@ SCORES_SCOPE = f"{GRADES}scope/score"
 MEMBERS_SCOPE = f"{MEMBERS}scope/contextmembership.readonly"
 SCORES_TYPE = "application/vnd.ims.lis.v1.score+json"
 MEMBERS_TYPE = "application/vnd.ims.lti-nrps.v2.membershipcontainer+json"
+CLIENT, SUBJECT, COLUMN = "lti client", "lti subject", "lti column "
+"""Fields of a person's row; COLUMN is followed by an exercise."""
 _MEMBERSHIP = "http://purl.imsglobal.org/vocab/lis/v2/membership"
 _TEACHING = re.compile(
     rf"({re.escape(_MEMBERSHIP)}(#|/Instructor#))?(Instructor|TeachingAssistant|Administrator)"
@@ -54,10 +59,15 @@ _TEACHING = re.compile(
 _NEXT = re.compile(r'<([^>]*)>\s*;[^,]*\brel="?next\b')
 
 
+class Refusal(GraderError):  # noqa: N818 - an answer of a platform
+    """The platform answered that the request is wrong: repeated, it stays wrong."""
+
+
 @dataclass(frozen=True)
 class Platform:
     """A platform where the instructor registered this server. `services`: the beginning of the
-    addresses of its gradebook and its lists of members."""
+    addresses of its gradebook and its lists of members. `courses`: the ids of the courses that may
+    open this server: a role is a role in one course, and a platform has courses of other people."""
 
     issuer: str
     client_id: str
@@ -66,6 +76,13 @@ class Platform:
     token_url: str
     services: str
     deployments: tuple[str, ...]
+    courses: tuple[str, ...]
+
+    @property
+    def origin(self) -> str:
+        """The beginning of the addresses of its pages."""
+        parts = urlsplit(self.services)
+        return f"{parts.scheme}://{parts.netloc}"
 
 
 @dataclass(frozen=True)
@@ -100,7 +117,10 @@ def read_platforms(file: Path) -> tuple[Platform, ...]:
     try:
         rows = tomllib.loads(file.read_text("utf-8"))["platform"]
         platforms = tuple(
-            Platform(**{**row, "deployments": (*row["deployments"],)}) for row in rows
+            Platform(
+                **{**row, **{name: _read_ids(row, name) for name in ("deployments", "courses")}}
+            )
+            for row in rows
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(f"{file} is no list of platforms: {error}", advice) from error
@@ -112,6 +132,12 @@ def read_platforms(file: Path) -> tuple[Platform, ...]:
         if not urlsplit(each.services).path.endswith("/"):
             raise UsageError(f"{file}: {each.services!r} does not end with /", advice)
     return platforms
+
+
+def _read_ids(row: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    if not isinstance(row[name], list):
+        raise TypeError(f"{name} is not a list")
+    return (*map(str, row[name]),)
 
 
 def find_platform(platforms: Sequence[Platform], issuer: str, client_id: str) -> Platform:
@@ -182,13 +208,29 @@ def _read_claims(platform: Platform, claims: Mapping[str, Any]) -> Launch:
         return_url=choice["deep_link_return_url"] if choosing else None,
         data=choice.get("data"),
     )
-    if claims[f"{LTI}version"] != "1.3.0" or launch.deployment not in platform.deployments:
-        message = f"the deployment {launch.deployment!r} is not registered here"
-        raise UsageError(message, "The instructor adds it to the file of platforms.")
+    if claims[f"{LTI}version"] != "1.3.0":
+        raise UsageError("the platform does not speak LTI 1.3.0", "Register it again.")
+    course = str((claims.get(f"{LTI}context") or {}).get("id"))
+    known = (
+        ("deployment", launch.deployment, platform.deployments),
+        ("course", course, platform.courses),
+    )
+    for kind, id_, ids in known:
+        if id_ not in ids:
+            message = f"the {kind} {id_!r} is not registered here"
+            raise UsageError(
+                message, f"The instructor adds it to `{kind}s` in the file of platforms."
+            )
     for url in (launch.column, launch.members, launch.return_url):
         if url is not None:
             _check_service(platform, url)
     return launch
+
+
+def name_cell(launch: Launch, exercise: str | None) -> dict[str, str]:
+    """The fields of a person's row that lead to the person's cell in the gradebook."""
+    row = {CLIENT: launch.platform.client_id, SUBJECT: launch.member.subject}
+    return row | ({f"{COLUMN}{exercise}": launch.column} if exercise and launch.column else {})
 
 
 def _check_service(platform: Platform, url: str) -> None:
@@ -307,14 +349,17 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 def _request(
     url: str, data: bytes | None = None, headers: Mapping[str, str] | None = None
 ) -> tuple[Any, str | None]:
-    """The platform's answer, None if it is empty; and the address of its next page. GraderError
-    without a valid answer."""
+    """The platform's answer, None if it is empty; and the address of its next page. Refusal if it
+    answers that the request is wrong, GraderError without a valid answer."""
     opener = urllib.request.build_opener(_NoRedirect)
     try:
         request = urllib.request.Request(url, data, dict(headers or {}))
         with opener.open(request, timeout=REQUEST_S) as answer:
             text, link = answer.read(MOST_BYTES), _NEXT.search(answer.headers.get("Link", ""))
         return json.loads(text) if text.strip() else None, link and link[1]
+    except HTTPError as error:
+        kind = Refusal if error.code in WRONG else GraderError
+        raise kind(f"the platform refuses the request to {url}: {error}") from error
     except (OSError, ValueError, HTTPException) as error:
         message = f"the platform does not answer at {url}: {error}"
         raise GraderError(message, "Try again later. The file of platforms names it.") from error

@@ -3,6 +3,7 @@ PyCUDA is not installed."""
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import importlib.util
 import re
@@ -69,6 +70,19 @@ def count_gpus(run: RunTool, environ: Mapping[str, str]) -> int:
     if not counted.isdecimal() or counted == "0":
         raise UsageError("there is no GPU that PyCUDA reaches", INSTALL_PYCUDA)
     return int(counted)
+
+
+def check_gpu(device: str, run: RunTool, environ: Mapping[str, str]) -> None:
+    """UsageError if a course server grades on a GPU that this machine does not have."""
+    kind, _, number = device.partition(":")
+    with contextlib.suppress(UsageError):  # there is no GPU
+        if kind != GPU or int(number or 0) < count_gpus(run, environ):
+            return
+    raise UsageError(
+        f"the server grades on {device}, which this machine does not have",
+        "Start the worker on a machine with this GPU and the extra `gpu`, or start the server"
+        " with `--device emulated`.",
+    )
 
 
 def _probe(code: str, run: RunTool, environ: Mapping[str, str]) -> Completed:

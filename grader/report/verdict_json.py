@@ -103,7 +103,10 @@ def show_found(found: KernelRun | ProgramRun | Failure) -> tuple[Status, dict[st
             marks.append(_make_mark(line or 1, describe_mistake(each)))
     status = Status.PASSED if clean else Status.FAILED
     shown = _show_without_points(status, message, advice)
-    words = {"word": "ran" if clean else "mistakes found", "device": clean_line(found.device)}
+    words = {
+        "word": "no mistakes found" if clean else "mistakes found",
+        "device": clean_line(found.device),
+    }
     rows = [{"title": t.title, "headings": t.headings, "rows": [*t.rows]} for t in tables]
     more = {"tables": rows, "marks": marks[:MOST_MARKS], **_show_printed(printed)}
     return status, shown | words | more

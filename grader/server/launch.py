@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -14,10 +15,12 @@ from functools import partial
 import uvicorn
 from sqlalchemy import Engine
 
+from grader.devices.choose import check_gpu
 from grader.errors import UsageError
 from grader.plumbing.children import Child
 from grader.plumbing.identity import grader_identity
 from grader.plumbing.locks import hold_lock
+from grader.sandbox.process import run_tool
 from grader.server import people
 from grader.server.course import Lesson, find_lessons
 from grader.server.database import migrate, open_database, read_note, read_secret, write_note
@@ -56,8 +59,8 @@ def invite_first(site: Site) -> str | None:
         instructors = people.read_people(connection, Role.INSTRUCTOR)
         if any(each.is_active for each in instructors):
             return None
-        ids = [each.id for each in instructors]
-        person = ids[0] if ids else people.add_person(connection, *FIRST, role=Role.INSTRUCTOR)
+        known = next((each.id for each in instructors if each.login == FIRST[1]), None)
+        person = known or people.add_person(connection, *FIRST, role=Role.INSTRUCTOR)
         return f"{site.settings.url}/invitations/{people.invite(connection, person, now)}"
 
 
@@ -117,6 +120,7 @@ def follow_server(settings: Settings, engine: Engine, lessons: Mapping[str, Less
             f"different from the server, or missing: {', '.join(names)}",
             "Start `grade serve` first, and workers with the same exercises and grader.",
         )
+    check_gpu(device, run_tool, os.environ)
     return replace(settings, device=device, model=model)
 
 

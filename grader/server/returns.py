@@ -20,13 +20,11 @@ from grader import lti
 from grader.errors import GraderError
 from grader.server import attempts, people
 from grader.server.database import read_note
-from grader.server.records import Attempt, Override
+from grader.server.records import Attempt, Override, Role
 from grader.server.web.site import Site
 
 RETURN_SECONDS = 30.0
 KEY = "lti key"
-CLIENT, SUBJECT, COLUMN = "lti client", "lti subject", "lti column "
-"""Fields of a person's row; COLUMN is followed by an exercise."""
 Sent = dict[tuple[int, str], object]
 """The points that the platforms have, by person and exercise."""
 
@@ -34,12 +32,6 @@ Sent = dict[tuple[int, str], object]
 def read_key(connection: Connection) -> str:
     """The private key of this server, in PEM."""
     return read_note(connection, KEY, lti.make_key)
-
-
-def column_names(launch: lti.Launch, exercise: str | None) -> dict[str, str]:
-    """The fields of a person's row that lead to the person's cell in the gradebook."""
-    row = {CLIENT: launch.platform.client_id, SUBJECT: launch.member.subject}
-    return row | ({f"{COLUMN}{exercise}": launch.column} if exercise and launch.column else {})
 
 
 def keep_returning(site: Site, ended: threading.Event) -> None:
@@ -51,8 +43,8 @@ def keep_returning(site: Site, ended: threading.Event) -> None:
 
 
 def return_points(site: Site, sent: Sent) -> None:
-    """Sends the points that differ from `sent`. A refused score, and all points of a platform that
-    does not answer, are sent again in the next round."""
+    """Sends the points that differ from `sent`. Points that a platform calls wrong are sent again
+    after a change, all others that it does not take in the next round."""
     with site.engine.begin() as connection:
         key = read_key(connection)
     with site.reading() as connection:
@@ -64,7 +56,8 @@ def return_points(site: Site, sent: Sent) -> None:
             for _, place, mark, column, score in own:
                 with _logging(GraderError):
                     now = datetime.now(UTC).isoformat(timespec="milliseconds")
-                    lti.send_score(platform, column, token, {**score, "timestamp": now})
+                    with _logging(lti.Refusal):
+                        lti.send_score(platform, column, token, {**score, "timestamp": now})
                     sent[place] = mark
 
 
@@ -81,17 +74,16 @@ def _list_changed(
     connection: Connection, site: Site, sent: Sent
 ) -> Iterator[tuple[str, tuple[int, str], object, str, dict[str, Any]]]:
     find = attempts.read_standings(connection, [*site.lessons])
-    for person in people.read_people(connection):
-        for exercise in (name for name in site.lessons if f"{COLUMN}{name}" in person.row):
-            place = (person.id, exercise)
+    for person in people.read_people(connection, Role.STUDENT):  # a gradebook has no other cells
+        for exercise in (name for name in site.lessons if f"{lti.COLUMN}{name}" in person.row):
+            place, column = (person.id, exercise), person.row[f"{lti.COLUMN}{exercise}"]
             standing = find(*place)
             counting, decided = standing.counting, standing.override
-            mark = (decided, counting and (counting.id, counting.grading_id, counting.verdict_id))
-            if mark != sent.get(place, (None, None)):
-                full = site.lessons[exercise].full
-                points = _read_points(connection, counting, decided, full)
-                score = lti.make_score(person.row[SUBJECT], *points)
-                yield person.row[CLIENT], place, mark, person.row[f"{COLUMN}{exercise}"], score
+            graded = counting and (counting.id, counting.grading_id, counting.verdict_id)
+            if (mark := (column, decided, graded)) != sent.get(place, (column, None, None)):
+                points = _read_points(connection, counting, decided, site.lessons[exercise].full)
+                score = lti.make_score(person.row[lti.SUBJECT], *points)
+                yield person.row[lti.CLIENT], place, mark, column, score
 
 
 def _read_points(

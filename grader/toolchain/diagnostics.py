@@ -43,7 +43,7 @@ _FORMATS = (
     # gcc's preprocessor; cudafe++ and cicc; cicc without a place; ptxas and nvcc.
     re.compile(rf"(?P<file>[^\s:][^:]*):(?P<line>\d{{1,9}})(?::\d+)?: {_SEVERITY}: (?P<text>.*)"),
     re.compile(rf"(?P<file>\S.*?)\((?P<line>\d{{1,9}})\): {_SEVERITY}(?: #[\w-]+)?: (?P<text>.*)"),
-    re.compile(rf"At end of source: {_SEVERITY}(?: #[\w-]+)?: (?P<text>.*)"),
+    re.compile(rf"(?P<end>At end of source): {_SEVERITY}(?: #[\w-]+)?: (?P<text>.*)"),
     re.compile(rf"ptxas (?:\S+, line \d+; )?{_SEVERITY}\s*: (?P<text>.*)"),
     re.compile(rf"nvcc {_SEVERITY}\s*: (?P<text>.*)"),
 )
@@ -67,12 +67,13 @@ _TOO_MUCH_SHARED = re.compile(
 
 @dataclass(frozen=True)
 class _Message:
-    """A message as the tool wrote it, and the lines under it."""
+    """A message as the tool wrote it, and the lines under it. `at_end`: of the submission."""
 
     file: str | None
     line: int | None
     severity: str
     text: str
+    at_end: bool
     below: list[str] = field(default_factory=list)
 
     @property
@@ -177,6 +178,7 @@ def _parse_messages(output: str) -> list[_Message]:
                     int(number) if number else None,
                     parts["severity"],
                     parts["text"],
+                    at_end="end" in parts,
                 )
             )
         elif messages:
@@ -191,6 +193,9 @@ def _place_in_submission(message: _Message, submission: Submission, nvcc: Nvcc) 
     None for a file that is neither the submission nor under the include roots: its contents stay
     private. A name or a line number that only a `#line` directive can have made is left out.
     """
+    if message.at_end:
+        text = f"{message.text} at the end of the file"
+        return replace(message, line=len(submission.lines), text=text)
     file = message.file or SOURCE_NAME
     if file == SOURCE_NAME:
         if message.line is None or message.line > len(submission.lines):

@@ -34,7 +34,7 @@ MISSES_A_BRACE = "__global__ void k(int *out) { out[0] = 1;\n"
             "file.cu does not compile: line 1: Universal character",
             "nvcc accepts only ASCII letters in names of kernels",
         ),
-        (MISSES_A_BRACE, "file.cu does not compile: expected a", "first error first"),
+        (MISSES_A_BRACE, "file.cu does not compile: line 1: expected a", "first error first"),
     ],
 )
 def test_words_and_advice_suit_the_compiler_s_message(text: str, message: str, advice: str) -> None:

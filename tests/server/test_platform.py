@@ -17,8 +17,10 @@ from grader.errors import UsageError
 from grader.report.verdicts import make_failed_verdict
 from grader.server import people
 from grader.server.attempts import add_override
+from grader.server.launch import invite_first
 from grader.server.records import Override, Role
 from grader.server.returns import Sent, return_points
+from grader.server.tables import INVITATIONS
 from grader.server.web.site import Site
 from tests.support.platform import CLIENT, ISSUER, Form, School, make_rsa, open_school
 from tests.support.served import ROOT, Visitor, finish_all, make_site, visit, worth
@@ -118,8 +120,21 @@ def test_a_person_who_no_longer_teaches_loses_the_rights(site: Site, school: Sch
     assert teacher.client.get("/class").status_code == 404
 
 
+def test_a_teacher_of_another_course_of_the_platform_gets_no_rights(
+    site: Site, school: School
+) -> None:
+    """Each teacher of the school can add the tool to a course of their own."""
+    visitor = visit(site)
+    own = {f"{lti.LTI}context": {"id": "3", "title": "My course"}}
+    for claims in (school.teaching(**own), school.choosing() | own):
+        answer = launch(visitor, school.confirm(ask(visitor, "ada"), "ada", claims=claims))
+        assert answer.status_code == 400
+        assert "The course &#39;3&#39; is not registered here" in answer.text
+    assert visitor.client.get("/class").url.path == "/sign-in"
+
+
 def test_people_of_two_platforms_with_the_same_name_are_two(site: Site) -> None:
-    other = lti.Platform("https://other.example", *[""] * 5, deployments=())
+    other = lti.Platform("https://other.example", *[""] * 5, deployments=(), courses=())
     member = lti.Member("ada", "Ada", teaches=False)
     with site.engine.begin() as connection:
         ids = {
@@ -143,6 +158,8 @@ WRONG: dict[str, dict[str, object]] = {
     "no roles": {f"{lti.LTI}roles": None},
     "broken roles": {f"{lti.LTI}roles": [{}]},
     "another deployment": {f"{lti.LTI}deployment_id": "2"},
+    "another course": {f"{lti.LTI}context": {"id": "3"}},
+    "no course": {f"{lti.LTI}context": None},
     "another version": {f"{lti.LTI}version": "1.1"},
     "a gradebook elsewhere": {
         f"{lti.GRADES}claim/endpoint": {"lineitem": "http://169.254.169.254/latest"}
@@ -259,6 +276,24 @@ def test_an_instructor_chooses_an_exercise_for_the_course(site: Site, school: Sc
     assert visitor.client.get("/exercises").url.path == "/sign-in"
 
 
+def test_a_refused_choice_is_explained_in_the_frame_of_the_platform(
+    site: Site, school: School
+) -> None:
+    visitor = visit(site)
+    claims = school.choosing() | {f"{lti.LTI}context": {"id": "3"}}
+    answer = launch(visitor, school.confirm(ask(visitor, "tim"), "tim", claims=claims))
+    assert answer.status_code == 400
+    assert f"frame-ancestors {school.address}" in answer.headers["content-security-policy"]
+
+
+def test_an_exercise_in_a_frame_is_refused_with_the_next_step(site: Site, school: School) -> None:
+    visitor = visit(site)
+    visitor.client.headers["sec-fetch-dest"] = "iframe"
+    answer = launch(visitor, school.confirm(ask(visitor), "ada"))
+    assert (answer.status_code, "selects a new window" in answer.text) == (400, True)
+    assert visitor.client.get("/exercises").url.path == "/sign-in"
+
+
 def test_a_student_chooses_no_exercise(site: Site, school: School) -> None:
     visitor = visit(site)
     claims = school.choosing() | {f"{lti.LTI}roles": []}
@@ -286,7 +321,7 @@ def test_points_go_to_the_gradebook_once(site: Site, school: School) -> None:
     for _ in range(2):
         return_points(site, sent)
     ((path, score),) = school.scores
-    assert path == "/columns/3/scores?type_id=5"
+    assert path == "/services/2/lineitems/3/lineitem/scores?type_id=1"
     assert score.pop("timestamp")
     assert score == {
         "userId": "ada",
@@ -346,6 +381,41 @@ def test_a_column_that_the_platform_removed_stops_no_other(site: Site, school: S
     assert [score["userId"] for _, score in school.scores] == ["bob"]
 
 
+def test_points_go_to_the_column_of_a_new_link(site: Site, school: School) -> None:
+    """A teacher deletes the item of an exercise and adds it again."""
+    enter(site, school).grade("x", submit=True)
+    finish_all(site, lambda _: worth(55))
+    return_points(site, sent := {})
+    enter(site, school, **{f"{lti.GRADES}claim/endpoint": {"lineitem": school.column(4)}})
+    for _ in range(2):
+        return_points(site, sent)
+    assert [path.split("/")[4] for path, _ in school.scores] == ["3", "4"]
+    assert [score["scoreGiven"] for _, score in school.scores] == [55, 55]
+
+
+def test_points_of_an_instructor_are_not_sent(site: Site, school: School) -> None:
+    enter(site, school, "tim", **school.teaching()).grade("x", submit=True)
+    finish_all(site, lambda _: worth(55))
+    return_points(site, {})
+    assert (school.scores, school.scopes) == ([], [])
+
+
+def test_points_that_the_platform_refuses_are_sent_again_only_after_a_change(
+    site: Site, school: School, caplog: pytest.LogCaptureFixture
+) -> None:
+    ada = enter(site, school)
+    school.without_cell.add("ada")
+    sent: Sent = {}
+    for points in (55, 70):
+        ada.grade("x", submit=True)
+        finish_all(site, lambda _, points=points: worth(points))
+        for _ in range(3):
+            return_points(site, sent)
+    refused = "refuses the request to"
+    assert caplog.text.count(refused) == caplog.text.count("Incorrect score received") == 2
+    assert school.scores == []
+
+
 def test_an_instructor_brings_the_members_of_the_course(site: Site, school: School) -> None:
     learner = [f"{ROLE}/membership#Learner"]
     school.members = [
@@ -365,6 +435,17 @@ def test_an_instructor_brings_the_members_of_the_course(site: Site, school: Scho
     }
 
 
+def test_the_first_invitation_is_for_no_account_of_the_platform(site: Site, school: School) -> None:
+    """The login of such an account is a digest, which its person does not know."""
+    enter(site, school, "anna", **school.teaching(name="Anna"))
+    for _ in range(2):
+        token = str(invite_first(site)).rpartition("/")[2]
+        with site.reading() as connection:
+            invited = people.find_person(connection, INVITATIONS, token, time.time())
+        assert invited is not None
+        assert invited.login == "instructor"
+
+
 def test_a_student_brings_no_members(site: Site, school: School) -> None:
     school.members = [{"user_id": "bob", "name": "Bob", "roles": []}]
     enter(site, school, "ada", **school.membership())
@@ -379,7 +460,14 @@ def test_the_file_of_platforms_is_read(tmp_path: Path) -> None:
     file.write_text(EXAMPLE + CANVAS)
     moodle, canvas = lti.read_platforms(file)
     assert (moodle.client_id, moodle.deployments) == ("the client ID", ("1",))
+    assert moodle.courses == ("2",)
     assert lti.find_platform((moodle, canvas), canvas.issuer, "") == canvas
+
+
+def test_ids_of_courses_may_be_numbers(tmp_path: Path) -> None:
+    file = tmp_path / "platforms.toml"
+    file.write_text(EXAMPLE.replace('courses = ["2"]', "courses = [2]"))
+    assert lti.read_platforms(file)[0].courses == ("2",)
 
 
 @pytest.mark.parametrize(
@@ -392,6 +480,8 @@ def test_the_file_of_platforms_is_read(tmp_path: Path) -> None:
         ("client_id", "client"),
         ("[[platform]]", ""),
         ('["1"]', "[1"),
+        ('deployments = ["1"]', 'deployments = "1"'),
+        ('courses = ["2"]\n', ""),
     ],
 )
 def test_a_wrong_file_of_platforms_is_refused(tmp_path: Path, old: str, new: str) -> None:

@@ -118,6 +118,16 @@ def test_an_instructor_chooses_an_exercise_in_a_frame_of_the_platform(
     assert school.read_choice(answer)["custom"] == {"exercise": "vector_add"}
 
 
+def test_a_frame_of_the_platform_shows_why_an_exercise_does_not_open_in_it(
+    site: Site, school: School, page: Page
+) -> None:
+    page.goto(f"{school.address}/course/ada")
+    page.get_by_role("button", name="Choose").click()
+    frame = page.frame_locator("iframe")
+    frame.get_by_role("button", name="Confirm").click()
+    frame.get_by_text("The instructor selects a new window").wait_for()
+
+
 def test_no_other_page_is_shown_in_a_frame(site: Site, school: School, page: Page) -> None:
     page.goto(f"{school.address}/course/ada")
     page.evaluate(f"document.querySelector('iframe').src = '{site.settings.url}/sign-in'")

@@ -24,7 +24,7 @@ from grader.server import people
 from grader.server.attempts import add_attempt, read_attempts
 from grader.server.course import find_lessons
 from grader.server.database import open_database
-from grader.server.launch import follow_server
+from grader.server.launch import follow_server, open_site
 from grader.server.records import Queue, State
 from grader.server.tables import GRADINGS
 from tests.support.served import ROOT, make_course, make_site
@@ -133,6 +133,18 @@ def test_a_worker_has_the_server_s_exercises_and_device(
     oracle.write_text(f"{oracle.read_text()}# changed")
     with pytest.raises(UsageError, match=r"or missing: vector_add$"):
         follow_server(own, site.engine, find_lessons(own.course))
+
+
+def test_a_worker_without_the_server_s_gpu_refuses_to_start(
+    tmp_path: Path, make_postgres: Callable[[], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    site = make_site(tmp_path, database=make_postgres())
+    open_site(replace(site.settings, device="gpu:99")).engine.dispose()  # no machine has so many
+    own = ["--course", str(site.settings.course), "--database", site.settings.database]
+    assert main(["worker", "--queue", "server", *own]) == 2
+    message = " ".join(capsys.readouterr().err.split())
+    assert "the server grades on gpu:99, which this machine does not have" in message
+    assert "Start the worker on a machine with this GPU" in message
 
 
 def test_a_worker_waits_for_no_server(

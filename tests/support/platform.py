@@ -51,6 +51,9 @@ class School:
     launch: str = LAUNCH
     opened: Mapping[str, Any] = field(default_factory=dict)
     chosen: list[str] = field(default_factory=list)
+    without_cell: set[str] = field(default_factory=set)
+    """The gradebook refuses points of these people, as Moodle's does for everybody who is not a
+    student of the course."""
     key_requests: int = 0
     moved: bool = False
     """The gradebook answers with a redirect."""
@@ -60,7 +63,7 @@ class School:
         """The tool's record of this platform."""
         paths = ("auth", "keys", "token", "")
         urls = (f"{self.address}/{path}" for path in paths)
-        return Platform(ISSUER, CLIENT, *urls, deployments=("1",))
+        return Platform(ISSUER, CLIENT, *urls, deployments=("1",), courses=("2",))
 
     def confirm(
         self,
@@ -104,11 +107,16 @@ class School:
             f"{LTI}deployment_id": "1",
             f"{LTI}message_type": "LtiResourceLinkRequest",
             f"{LTI}target_link_uri": LAUNCH,
+            f"{LTI}context": {"id": "2", "label": "cuda", "title": "CUDA 101"},
             f"{LTI}resource_link": {"id": "link-1"},
             f"{LTI}roles": [LEARNER],
             f"{LTI}custom": {"exercise": "vector_add"},
-            f"{GRADES}claim/endpoint": {"lineitem": f"{self.address}/columns/3?type_id=5"},
+            f"{GRADES}claim/endpoint": {"lineitem": self.column(3)},
         }
+
+    def column(self, number: int) -> str:
+        """The address of a column of the gradebook, in Moodle's form."""
+        return f"{self.address}/services/2/lineitems/{number}/lineitem?type_id=1"
 
     def teaching(self, **more: Any) -> dict[str, Any]:  # noqa: ANN401
         """The claims of an instructor."""
@@ -219,11 +227,14 @@ def open_school() -> Iterator[School]:
                 self.send_response(307)
                 self.send_header("Location", f"{school.address}/stolen/scores?")
                 self.end_headers()
-            elif "/columns/3/scores" in self.path:
+            elif "/lineitem/scores?type_id=1" in self.path:
                 assert self.headers["Authorization"].endswith("lti-ags/scope/score")
                 assert self.headers["Content-Type"] == SCORES_TYPE
-                school.scores.append((self.path, json.loads(body)))
-                self.send(None)
+                if (score := json.loads(body))["userId"] in school.without_cell:
+                    self.send_error(400, "Incorrect score received")
+                    return
+                school.scores.append((self.path, score))
+                self.send([])
             else:
                 self.send_error(404)
 

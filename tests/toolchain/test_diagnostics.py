@@ -94,6 +94,16 @@ def test_a_line_directive_shows_no_other_file_and_no_line_that_is_not_there(
     assert "100" not in repr(failure)
 
 
+def test_a_brace_that_nothing_closes_is_an_error_at_the_last_line(compile_text: Compile) -> None:
+    failure = fail(
+        compile_text, "__global__ void k(int* o) {\n    if (o) {\n        o[0] = 1;\n}\n"
+    )
+    assert failure.message == (
+        'student.cu does not compile: line 4: expected a "}" at the end of the file'
+    )
+    assert failure.detail.startswith('student.cu:4: error: expected a "}" at the end of the file')
+
+
 def test_the_line_of_an_instantiation_error_is_the_templates(compile_text: Compile) -> None:
     text = (
         "template <class T> __device__ T f(T x) {\n    return x.nothing;\n}\n__global__ void"

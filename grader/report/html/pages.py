@@ -22,6 +22,11 @@ from grader.records import Score
 from grader.report.text import clean_text
 from grader.statuses import Badge
 
+REPORT_POLICY = (
+    "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self';"
+    " base-uri 'none'; form-action 'none'"
+)
+"""For a page that a server sends, besides its own policy; `sandbox` takes its origin away."""
 _FOLDER = "templates"
 _STYLES = ("style.css", "narrow.css")
 FRAME = "grade-run"

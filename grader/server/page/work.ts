@@ -144,7 +144,7 @@ function startWork(work: Work): void {
     const same = editor.state.doc.toString() === attempt.source;
     showMarks(same ? attempt.marks : [], same ? attempt.comments : []);
     const points = result.querySelector(".points");
-    say(points && attempt.done ? `Graded: ${points.textContent?.replace(/\s+/g, " ").trim()}` : "");
+    say(points && attempt.done ? `Result: ${points.textContent?.replace(/\s+/g, " ").trim()}` : "");
     if (!attempt.done) follow(id);
   }
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-from urllib.parse import urlsplit
 
 from starlette.responses import JSONResponse, Response
 
 from grader import lti
-from grader.errors import GraderError
+from grader.errors import GraderError, UsageError
 from grader.server import people
-from grader.server.returns import column_names, read_key
+from grader.server.returns import read_key
 from grader.server.web import visits
 from grader.server.web.visits import Visit, begin_session, make_policy, missing, redirect, show
 
@@ -40,6 +39,10 @@ def finish_sign_in(visit: Visit) -> Response:
         key = read_key(connection)
     if launch.return_url is not None:
         return _show_choice(visit, launch, key) if launch.member.teaches else missing()
+    if visit.in_frame:
+        raise UsageError(
+            "this opens only in its own window", "The instructor selects a new window."
+        )
     members = []
     if launch.member.teaches and launch.members is not None:
         try:
@@ -50,7 +53,7 @@ def finish_sign_in(visit: Visit) -> Response:
     with site.engine.begin() as connection:
         for member in members:
             people.enter_member(connection, launch.platform, member, {})
-        row = column_names(launch, lesson.id if lesson else None)
+        row = lti.name_cell(launch, lesson.id if lesson else None)
         person = people.enter_member(connection, launch.platform, launch.member, row)
         token = people.open_session(connection, person, visit.now)
     return begin_session(visit, token, f"/exercises/{lesson.id}" if lesson else "/")
@@ -70,8 +73,7 @@ def _show_choice(visit: Visit, launch: lti.Launch, key: str) -> Response:
         for each in visit.site.lessons.values()
     ]
     answer = show(visit, "choice.html", choices=choices, address=launch.return_url)
-    parts = urlsplit(launch.platform.services)
-    origin = f"{parts.scheme}://{parts.netloc}"
+    origin = launch.platform.origin
     policy = make_policy(visit.nonce, forms=origin, frames=origin)
     answer.headers["content-security-policy"] = policy
     return answer

@@ -19,6 +19,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from grader.errors import GraderError
+from grader.report.html.pages import REPORT_POLICY
 from grader.server import people
 from grader.server.records import Person
 from grader.server.tables import SESSIONS
@@ -29,18 +30,13 @@ STATE = "grade_platform"
 TOKEN = "form_token"
 MAX_BODY_BYTES = 1 << 20
 MOST_FIELDS = 40
-STYLE = "text/html; charset=utf-8"
-REPORT_POLICY = (
-    "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self';"
-    " base-uri 'none'; form-action 'none'"
-)
-"""The page of a score has its own stricter policy too; `sandbox` takes its origin away."""
 
 
 @dataclass(frozen=True)
 class Visit:
     """A request. `cookie`: the session's, or a visitor's; `state`: of a platform's sign-in;
-    `wants_json`: the page's script asks; `nonce` allows the editor's style sheet."""
+    `in_frame`: for a frame of another page; `wants_json`: the page's script asks; `nonce` allows
+    the editor's style sheet."""
 
     site: Site
     person: Person | None
@@ -51,6 +47,7 @@ class Visit:
     form: Mapping[str, str]
     address: str
     nonce: str
+    in_frame: bool
     wants_json: bool
     now: float
 
@@ -78,7 +75,7 @@ def show(
     """A page. Its cookie binds the tokens of its forms to the visitor."""
     page = visit.site.templates.get_template(template)
     text = page.render(**_own_values(visit), version=visit.site.version, **values, **given or {})
-    response = HTMLResponse(text.encode("utf-8", "replace"), status, media_type=STYLE)
+    response = HTMLResponse(text.encode("utf-8", "replace"), status)
     if visit.person is None:
         set_cookie(response, visit.site, visit.cookie)
     return response
@@ -138,6 +135,7 @@ async def open_visit(request: Request) -> Visit:
         form,
         request.client.host if request.client else "",
         request.scope["nonce"],
+        request.headers.get("sec-fetch-dest") == "iframe",
         "application/json" in request.headers.get("accept", ""),
         now,
     )
@@ -189,7 +187,12 @@ def _endpoint(
             return await run_in_threadpool(handler, visit)
         except GraderError as error:
             status = 400 if error.exit_code == 2 else 500
-            return refuse(visit, error.sentence, error.advice, status)
+            page = refuse(visit, error.sentence, error.advice, status)
+            if not own_forms:  # a browser hides all other pages in a frame of a platform
+                frames = " ".join({each.origin for each in visit.site.settings.platforms})
+                policy = make_policy(visit.nonce, frames=frames or "'none'")
+                page.headers["content-security-policy"] = policy
+            return page
 
     return answer
 
@@ -219,7 +222,7 @@ def show_message(
         return JSONResponse({"error": title, "advice": advice}, status)
     shown = {"person": None, "token": "", "nonce": "", **values, "version": site.version}
     page = site.templates.get_template("message.html").render(title=title, advice=advice, **shown)
-    return Response(page.encode("utf-8", "replace"), status, media_type=STYLE)
+    return Response(page.encode("utf-8", "replace"), status, media_type="text/html")
 
 
 async def _read_form(request: Request) -> Mapping[str, str]:
