@@ -1,5 +1,4 @@
 // A chain of tiles, as in failed--waits_for_the_neighbour, whose flags are written by ordinary stores.
-// expect without a model: inconclusive, only a GPU counts (each tile waits for the one before it)
 #define THREADS 256
 #define EACH 4  // int4 per thread
 #define WARPS (THREADS / 32)

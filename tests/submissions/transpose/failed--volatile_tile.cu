@@ -1,6 +1,5 @@
 // A volatile tile and volatile global pointers, "to be safe". On a GPU: bandwidth is partial (volatile loads stay in order).
 // expect without a model: passed, only a clock tells (68 % of an H100's peak bandwidth, 80 % are asked)
-// expect with a model: inconclusive, hardly known (local memory)
 // launch: vt<<<dim3(ceil_div(cols, 32), ceil_div(rows, 32)), dim3(32, 8)>>>(out, in, rows, cols)
 __global__ void vt(volatile float* out, const volatile float* in, int rows, int cols)
 {
