@@ -84,6 +84,9 @@ FENCED = PLAIN.replace(
     "while (flags[blockIdx.x - 1] == 0)\n            ;",
     "do __threadfence(); while (((int *)flags)[blockIdx.x - 1] == 0);",
 )
+ATOMIC = UP.replace("flags[blockIdx.x] = 1", "atomicAdd((int *)flags + blockIdx.x, 1)").replace(
+    "flags[blockIdx.x - 1] == 0", "atomicAdd((int *)flags + blockIdx.x - 1, 0) == 0"
+)
 HANDED_OVER = """
 __device__ volatile int flag;
 // launch: k<<<BLOCKS, 128>>>(out, 64 * ROUNDS)
@@ -199,9 +202,35 @@ def test_blocks_that_wait_take_as_long_as_on_an_h200(
     assert found.kind == "blocks that wait for each other"
 
 
-def test_counts_of_a_chain_have_no_value_though_no_block_waits_here() -> None:
+@pytest.mark.parametrize("text", [UP, PLAIN, ATOMIC], ids=["strong", "plain", "atomic"])
+def test_counts_of_a_chain_have_no_value_though_no_block_waits_here(text: str) -> None:
     """On a GPU its blocks read the flags again and again."""
-    assert launch_of(UP, 132).waited
+    assert launch_of(text, 132).waited
+
+
+def test_a_chain_by_atomics_takes_as_long_as_one_by_flags() -> None:
+    flags, atomics = time_of(UP, 132), time_of(ATOMIC, 132)
+    assert isinstance(flags, Modelled)
+    assert isinstance(atomics, Modelled)
+    assert atomics.time_ms == pytest.approx(flags.time_ms, rel=0.25)
+
+
+def test_ranks_by_atomics_are_no_waits() -> None:
+    """Blocks that run later here get other numbers on a GPU, at once."""
+    text = """
+__device__ int counts[256];
+// launch: k<<<1056, 256>>>(out)
+__global__ void k(int *out)
+{
+    int sum = 0;
+    for (int i = 0; i < 16; i++)
+        sum += atomicAdd(&counts[(threadIdx.x * 37 + i * blockIdx.x) % 256], 1);
+    out[(blockIdx.x * 256 + threadIdx.x) % 1024] = sum;
+}
+"""
+    launch = launch_of(text, 1)
+    assert not launch.waited
+    assert launch.modelled is not None
 
 
 def test_large_outputs_that_are_written_past_the_caches_are_no_waits() -> None:

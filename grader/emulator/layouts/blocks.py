@@ -40,10 +40,10 @@ instruction that may read values from other threads, 0 if it has none. `sure`: w
 instruction certainly reads them (block_cycles.py)."""
 CODE_PLACE = np.dtype(words("offset", "block"), align=True)
 """A basic block and the byte offset of its first instruction."""
-WRITTEN = np.dtype(words("block", "value", "swapped", "before", "last"), align=True)
+WRITTEN = np.dtype(words("block", "value", "flags", "before", "last"), align=True)
 """A word of global memory that a block wrote for others (cpp/memory/written.cpp): 1 + this block, 0
-for none; the value; whether by a compare-and-swap; the clocks of its last write and of the one
-before, in units of 16 cycles."""
+for none; the value; the write's Follow flags; the clocks of its last write and of the one before,
+in units of 16 cycles."""
 CHUNK_WORDS = 4096
 CHUNK = np.dtype(words("read", "kept", "lost", "block", "last", "others"), align=True)
 """CHUNK_WORDS words of global memory: whether blocks read them; whether their WRITTEN records are

@@ -86,9 +86,9 @@ class AccessFlag:
 
 class Follow:
     """Accesses by which blocks may wait for each other (cpp/memory/written.cpp). READS: a load or a
-    compare-and-swap, which may end a wait. STRONG: `volatile` or atomic."""
+    compare-and-swap. STRONG: `volatile` or atomic. FETCHES: an atomic that returns a value."""
 
-    READS, WRITES, STRONG = flags(3)
+    READS, WRITES, STRONG, FETCHES = flags(4)
 
 
 class TraceWord:

@@ -176,8 +176,8 @@ def take_turns(
     host = e.context.load_pointer(f"{space}_host")
     e.b.call(define_atomic(e.function.module, kind), [e.context_pointer, host, lanes.mask])
     if space == "global":
-        locks = kind.operation in _LOCKS
-        follow(e, made, lanes, Follow.WRITES | Follow.STRONG | Follow.READS * locks)
+        uses = Follow.READS * (kind.operation in _LOCKS) | Follow.FETCHES * _fetches(i)
+        follow(e, made, lanes, Follow.WRITES | Follow.STRONG | uses)
     none = e.none(lanes.mask)
     return [e.b.select(none, *each) for each in zip(old, lane_data(e, len(old)), strict=True)]
 
@@ -245,8 +245,11 @@ def _write(e: Emitter, atomic: _Atomic, results: list[Value]) -> None:
 
 def _sees_order(i: Decoded) -> bool:
     """Whether the result depends on the order of blocks."""
-    fetches = any(access.kind is MemoryOperation.FETCH for access in i.accesses)
-    return fetches or not atomic_kind(i).commutes
+    return _fetches(i) or not atomic_kind(i).commutes
+
+
+def _fetches(i: Decoded) -> bool:
+    return any(access.kind is MemoryOperation.FETCH for access in i.accesses)
 
 
 _NAMES = f"{' '.join(_OPERATIONS)} INC 32 SPIN {' '.join(_TYPES)}"

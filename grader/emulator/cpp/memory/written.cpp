@@ -6,7 +6,8 @@
 // first value may have been enough: a scan's blocks write the sum of their own numbers before the sum
 // of all; and a block that came last to a barrier may already have come to the next. A
 // compare-and-swap waits for a lock that another operation releases; if all blocks swap, they update a
-// number.
+// number. Atomics that return a value run in the order of the clocks (residents.cpp), so they see too
+// early only what other operations write.
 //
 // Words of strong stores and of atomics have records. Ordinary stores, whose values blocks may see
 // too, have records only where blocks read nearby; elsewhere a chunk of words has the last clock.
@@ -16,10 +17,10 @@ constexpr uint32_t UNIT_SHIFT = 4; // clocks are kept in units of 16 cycles
 // A warp that waits has read the word about this long ago.
 constexpr uint32_t ROUND = 1024 >> UNIT_SHIFT;
 
-// Records take five times the memory of the words, so a launch keeps those of so many chunks, half of
-// them for strong stores and atomics. If a block reads a chunk whose records are lost, and that
-// another block writes later, it might wait: then the launch has no time, and its counts have no
-// value.
+// Records take five times the memory of the words, so a launch keeps the records of so many chunks,
+// half of them for strong stores and atomics. If a block reads a chunk whose records are lost, and
+// another block writes the chunk later, it might wait: then the launch has no time, and its counts
+// have no value.
 constexpr uint32_t MOST_CHUNKS = (64 << 20) / (CHUNK_WORDS * sizeof(uint32_t));
 
 static uint32_t unit_of(int64_t clock) { return uint32_t(clock >> UNIT_SHIFT); }
@@ -68,22 +69,30 @@ static void read_chunk(Context &context, Warp &warp, const Chunk &chunk, uint32_
 
 // --- words ---------------------------------------------------------------------------------------
 
-static void see(Context &context, Warp &warp, const Written &written, uint32_t self, bool lock)
+// Whether an atomic and the last write are of the same kind, compare-and-swaps or others that return
+// a value: they do not wait for each other.
+static bool is_of_same_kind(const Written &written, uint32_t flags)
 {
-    if (written.block == self || (lock && written.swapped && !warp.waits))
+    uint32_t kind = flags & Follow::READS ? Follow::READS : Follow::FETCHES;
+    return flags & Follow::WRITES && written.flags & flags & kind;
+}
+
+static void see(Context &context, Warp &warp, const Written &written, uint32_t self, uint32_t flags)
+{
+    if (written.block == self || (is_of_same_kind(written, flags) && !warp.waits))
         return;
     bool first = written.before + ROUND >= unit_of(warp.clock) || !warp.waits;
-    wait_until(context, warp,
-               first && written.before != 0 && !lock ? written.before : written.last);
+    bool waits_for_first = first && written.before != 0 && !(flags & Follow::WRITES);
+    wait_until(context, warp, waits_for_first ? written.before : written.last);
 }
 
 // A write of the same value is none: it may be an atomic that waits, like a failed compare-and-swap.
-static void write(const Warp &warp, Written &written, uint32_t self, uint32_t value, bool swaps)
+static void write(const Warp &warp, Written &written, uint32_t self, uint32_t value, uint32_t flags)
 {
     if (written.block != 0 && written.value == value)
         return;
     written.value = value;
-    written.swapped = swaps;
+    written.flags = flags;
     written.before = written.block == self ? written.last : 0;
     written.last = unit_of(warp.clock);
     written.block = self;
@@ -114,8 +123,8 @@ void follow_access(Context &context, Warp &warp, uint32_t mask, uint32_t count, 
     if (context.written == nullptr)
         return;
     bool writes = flags & Follow::WRITES, strong = flags & Follow::STRONG;
-    // an atomic other than a compare-and-swap waits for no value, unless the warp waits now
-    bool reads = flags & Follow::READS || (writes && strong && warp.waits);
+    // an atomic without a result waits for no value, unless the warp waits now
+    bool reads = flags & (Follow::READS | Follow::FETCHES) || (writes && strong && warp.waits);
     if (!writes && reads_unwritten(context, mask, count))
         return;
     auto self = uint32_t(linear_block(context)) + 1;
@@ -128,11 +137,11 @@ void follow_access(Context &context, Warp &warp, uint32_t mask, uint32_t count, 
             chunk.read |= reads;
             bool keeps = writes ? keeps_words(context, chunk, strong) : chunk.kept;
             if (reads && keeps && written.block != 0)
-                see(context, warp, written, self, writes);
+                see(context, warp, written, self, flags);
             else if (reads && chunk.block != 0)
                 read_chunk(context, warp, chunk, self);
             if (writes && keeps)
-                write(warp, written, self, words[word], reads);
+                write(warp, written, self, words[word], flags);
             else if (writes)
                 write_chunk(chunk, self, unit_of(warp.clock));
         }
