@@ -7,7 +7,7 @@
 // of all; and a block that came last to a barrier may already have come to the next. A
 // compare-and-swap waits for a lock that another operation releases; if all blocks swap, they update a
 // number. Atomics that return a value run in the order of the clocks (residents.cpp), so they see too
-// early only what other operations write.
+// early only values that other operations write.
 //
 // Words of strong stores and of atomics have records. Ordinary stores, whose values blocks may see
 // too, have records only where blocks read nearby; elsewhere a chunk of words has the last clock.
