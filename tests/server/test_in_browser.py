@@ -171,7 +171,7 @@ def test_a_course_from_the_invitation_to_the_export(course: Course) -> None:
     grade(ada, starter, button="")
     ada.locator("#history summary").click()
     ada.get_by_role("button", name="Load attempt 2").wait_for()
-    assert "Result: 40 of 100 points" in ada.locator("#progress").inner_text()
+    assert "Result: 40 of 100 points, points lost" in ada.locator("#progress").inner_text()
     assert ada.locator(".points").inner_text().startswith("40 of 100 points")
     ada.get_by_role("button", name="Line 51").click()
     assert ada.locator(".cm-lint-marker-warning").count() >= 1

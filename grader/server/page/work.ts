@@ -103,6 +103,14 @@ function readDraft(work: Work): string | null {
   } catch { return null; }
 }
 
+// The text of an element, with a comma before each part that is in a `span`.
+function readParts(element: Element): string {
+  const spans = [...element.children].filter((child) => child.tagName === "SPAN");
+  const others = [...element.childNodes].filter((node) => !spans.includes(node as Element));
+  const parts = [others.map((node) => node.textContent).join(""), ...spans.map((span) => span.textContent)];
+  return parts.map((part) => part?.replace(/\s+/g, " ").trim()).filter(Boolean).join(", ");
+}
+
 function startWork(work: Work): void {
   const progress = find("progress")!, result = find("result")!;
   const gradeButton = find<HTMLButtonElement>("grade"), submitButton = find<HTMLButtonElement>("submit");
@@ -144,7 +152,7 @@ function startWork(work: Work): void {
     const same = editor.state.doc.toString() === attempt.source;
     showMarks(same ? attempt.marks : [], same ? attempt.comments : []);
     const points = result.querySelector(".points");
-    say(points && attempt.done ? `Result: ${points.textContent?.replace(/\s+/g, " ").trim()}` : "");
+    say(points && attempt.done ? `Result: ${readParts(points)}` : "");
     if (!attempt.done) follow(id);
   }
 
