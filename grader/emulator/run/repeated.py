@@ -73,6 +73,7 @@ class RepeatedLaunch:
         of patterns go on."""
         context = self._worker.context
         learned = int(context["patterns_learned"][0])
+        self._worker.forget_writes()
         ctypes.memmove(context.ctypes.data, self._fresh.ctypes.data, context.nbytes)
         context["patterns_learned"] = learned
 

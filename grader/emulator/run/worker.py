@@ -156,6 +156,13 @@ class Worker:
             self.chunks = np.zeros(len(self.written) // CHUNK_WORDS + 1, dtype=CHUNK)
             context["chunks"] = self.chunks.ctypes.data
 
+    def forget_writes(self) -> None:
+        """Forgets when blocks wrote words of global memory: another launch begins."""
+        if self.context[0]["written"]:
+            for chunk in np.flatnonzero(self.chunks["kept"]).tolist():
+                self.written[chunk * CHUNK_WORDS :][:CHUNK_WORDS] = 0
+            self.chunks[:] = 0
+
     def _fill_system_shared(self, context: Any) -> None:  # noqa: ANN401 - a NumPy record
         code, dynamic_bytes = self.kernel.code, self.settings.dynamic_shared_bytes
         context["shared_allocated"] = code.allocated_shared_bytes(dynamic_bytes)
