@@ -117,9 +117,7 @@ def read_platforms(file: Path) -> tuple[Platform, ...]:
     try:
         rows = tomllib.loads(file.read_text("utf-8"))["platform"]
         platforms = tuple(
-            Platform(
-                **{**row, **{name: _read_ids(row, name) for name in ("deployments", "courses")}}
-            )
+            Platform(**row | {name: _read_ids(row, name) for name in ("deployments", "courses")})
             for row in rows
         )
     except (OSError, ValueError, KeyError, TypeError) as error:

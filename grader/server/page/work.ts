@@ -107,7 +107,8 @@ function readDraft(work: Work): string | null {
 function readParts(element: Element): string {
   const spans = [...element.children].filter((child) => child.tagName === "SPAN");
   const others = [...element.childNodes].filter((node) => !spans.includes(node as Element));
-  const parts = [others.map((node) => node.textContent).join(""), ...spans.map((span) => span.textContent)];
+  const first = others.map((node) => node.textContent).join("");
+  const parts = [first, ...spans.map((span) => span.textContent)];
   return parts.map((part) => part?.replace(/\s+/g, " ").trim()).filter(Boolean).join(", ");
 }
 

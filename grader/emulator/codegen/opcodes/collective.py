@@ -130,12 +130,12 @@ def match(e: Emitter, i: Decoded) -> None:
     for lane in range(WARP_LANES):
         same = e.b.icmp_unsigned("==", value, e.splat(e.b.extract_element(value, const(lane))))
         result = e.b.insert_element(result, e.b.and_(e.mask_of(same), e.mask), const(lane))
-    if not everyone:
-        trace_value(e, result, function="trace_distinct")
     if everyone:
         agreed = e.b.icmp_unsigned("==", result, e.splat(e.mask))
         result = e.b.select(agreed, result, e.const(0))
         e.set_predicate(truths[0], agreed)
+    else:
+        trace_value(e, result, function="trace_distinct")
     e.set(target, result)
 
 

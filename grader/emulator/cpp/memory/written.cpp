@@ -6,8 +6,8 @@
 // first value may have been enough: a scan's blocks write the sum of their own numbers before the sum
 // of all; and a block that came last to a barrier may already have come to the next. A
 // compare-and-swap waits for a lock that another operation releases; if all blocks swap, they update a
-// number. Atomics that return a value run in the order of the clocks (residents.cpp), so they see too
-// early only values that other operations write.
+// number. Atomics that return a value run in the order of the clocks (residents.cpp), so only values
+// of other operations reach them too early.
 //
 // Words of strong stores and of atomics have records. Ordinary stores, whose values blocks may see
 // too, have records only where blocks read nearby; elsewhere a chunk of words has the last clock.
@@ -100,7 +100,7 @@ static void write(const Warp &warp, Written &written, uint32_t self, uint32_t va
 
 // --- accesses ------------------------------------------------------------------------------------
 
-// Whether all words of these lanes are in one chunk that no block wrote.
+// Whether all words of these lanes are in one chunk that no block wrote. Marks this chunk as read.
 static bool reads_unwritten(const Context &context, uint32_t mask, uint32_t count)
 {
     uint32_t lowest = UINT32_MAX, highest = 0;

@@ -364,6 +364,12 @@ static double pass_divergence(const SM &sm, double words, double t)
     return free;
 }
 
+// The distinct words of an access to constants, or values of a match; 1 if the trace has none.
+static double distinct_words(const SM &sm, int64_t access)
+{
+    return access < 0 ? 1.0 : sm.accesses[access].wavefronts;
+}
+
 // Executes an instruction at its issue.
 static Ends execute(const SM &sm, Partition &partition, Warp &warp, const CodeRow &row,
                     int64_t access, double t)
@@ -375,12 +381,12 @@ static Ends execute(const SM &sm, Partition &partition, Warp &warp, const CodeRo
         return {start + row.latency, t + READ_CYCLES};
     }
     case Kind::MATCH: {
-        double values = access < 0 ? 1.0 : sm.accesses[access].wavefronts;
+        double values = distinct_words(sm, access);
         double start = pass_queue(sm, row.passes * values, t);
         return {start + row.latency + MATCH_CYCLES * values, t + READ_CYCLES};
     }
     case Kind::CONSTANT: {
-        double end = pass_divergence(sm, access < 0 ? 1.0 : sm.accesses[access].wavefronts, t);
+        double end = pass_divergence(sm, distinct_words(sm, access), t);
         return {end + row.latency, end};
     }
     case Kind::SHARED:
