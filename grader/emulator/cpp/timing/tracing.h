@@ -5,8 +5,8 @@
 // wavefronts; global memory: sectors; constants and matches: distinct words; a sleep: nanoseconds; a
 // call: the function), and for global and local memory the lower address words of the 32 lanes.
 // Operations on barrier objects have the object's number and the threads as passes, and copied bytes
-// as the mask. Bulk copies have a line in place of a lane's address, with the mask of its sectors in the lowest
-// bits. A warp writes while its record is not full; most warps have no record.
+// as the mask. Bulk copies have a line in place of a lane's address, with the mask of its sectors in
+// the lowest bits. A warp writes while its record is not full; most warps have no record.
 #pragma once
 
 #include "memory/counting.h"
