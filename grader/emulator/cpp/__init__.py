@@ -60,9 +60,9 @@ class Runtime:
 
     `run_blocks(context, first, end)` runs blocks; `finish_blocks(context)` resumes the blocks that
     wait for other blocks. Both return a FaultCode. Functions of the timing model and their records:
-    `measure_traces` and `expand_traces` take a Trace, `touch` Touched, `revisit` Revisits,
-    `follow_walks` Walks, `find_contention` ContentionSums; `simulate` and `simulate_profiled` (with
-    a profile) take an SM. digests.py describes `digest(data, size_bytes, key, sums)`.
+    `measure_traces` and `expand_traces` take a Trace, `touch` Touched, `follow_walks` Walks,
+    `find_contention` ContentionSums; `simulate` and `simulate_profiled` (with a profile) take an
+    SM. digests.py describes `digest(data, size_bytes, key, sums)`.
     """
 
     run_blocks: Callable[[int, int, int], int]
@@ -70,7 +70,6 @@ class Runtime:
     measure_traces: Callable[[int], None]
     expand_traces: Callable[[int], None]
     touch: Callable[[int], None]
-    revisit: Callable[[int], None]
     follow_walks: Callable[[int], None]
     find_contention: Callable[[int], None]
     simulate: Callable[[int], None]
@@ -175,7 +174,6 @@ def _open(path: Path, steps: Steps) -> Runtime:
         _function(library, "measure_traces", 1, None),
         _function(library, "expand_traces", 1, None),
         _function(library, "touch", 1, None),
-        _function(library, "revisit", 1, None),
         _function(library, "follow_walks", 1, None),
         _function(library, "find_contention", 1, None),
         _function(library, "simulate", 1, None),

@@ -71,24 +71,6 @@ class Touched:
     region_count: int
 
 
-class Revisits:
-    """Accesses of warps to lines that they accessed before. `visitors` and `places` have a number
-    per line of global memory, which the caller sets to 0: the last warp that accessed it, from 1
-    on, and the sectors that this warp had accessed until then. The L2 loses a line, wholly or in
-    part (`lost`), if its warp accesses more than `capacity` other sectors in between. Results:
-    sectors that the L2 has lost before a load or a store, per buffer."""
-
-    streams: Annotated[int, "Stream *"]
-    visitors: Annotated[int, "uint32_t *"]
-    places: Annotated[int, "uint32_t *"]
-    regions: Annotated[int, "Region *"]
-    loaded: Annotated[int, "double *"]
-    stored: Annotated[int, "double *"]
-    region_count: int
-    capacity: float
-    lost: float
-
-
 class Walks:
     """Loads of the same lines by several blocks. A visitor is a group of `at_once` blocks, which
     are resident on one SM together. Four arrays have a number per line of global memory, which the
@@ -143,4 +125,4 @@ class ContentionSums:
     successes: float
 
 
-ANALYSIS_RECORDS = (Trace, Stream, Region, Touched, Revisits, Walks, ContentionSums)
+ANALYSIS_RECORDS = (Trace, Stream, Region, Touched, Walks, ContentionSums)

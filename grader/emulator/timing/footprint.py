@@ -13,19 +13,16 @@ from grader.emulator.cpp import Runtime
 from grader.emulator.layouts.execution import SECTOR_BYTES
 from grader.emulator.run.lazy_pages import make_zeros
 from grader.emulator.run.memory import LIMIT
-from grader.emulator.timing.analysis_records import Region, Revisits, Touched
+from grader.emulator.timing.analysis_records import Region, Touched
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.record_arrays import make_pointing, make_rows
 from grader.emulator.timing.streams import Streams
-from grader.emulator.timing.timing_records import LINE_BYTES, LINE_SECTORS, PAIR_SECTORS, WAYS
+from grader.emulator.timing.timing_records import LINE_BYTES, LINE_SECTORS, LOST, PAIR_SECTORS, WAYS
 from grader.emulator.timing.walks import share_together
 
 RANDOM = 0.05
 """Neighbouring blocks that share less than this fraction of their data access it at random, if they
 access it again at all."""
-LOST = 2.0
-"""Before their next use, the L2 loses this fraction of its sectors times (accessed - capacity) /
-capacity (H200: repeated reads of 24 to 96 MB)."""
 L2_SET_BYTES = WAYS * LINE_BYTES
 PARTIAL_WAYS = 3
 """Lines of an L2 set, of 16, that may hold partially stored sectors. On an H200, DRAM fills up
@@ -98,13 +95,10 @@ class Footprint:
         )
         total = float(loads.sum())
         loads = np.maximum(0.0, loads - self._held)
-        loaded_again, stored_again = self._lost_again
-        total, loads = total + float(loaded_again.sum()), loads + loaded_again
         stores, partial, updated = (
             self._extend(own[name], self._random if closely else once)
             for name in ("stored", "partial", "updated")
         )
-        stores = stores + stored_again
         dropped = partial * self._dropped()
         filled = dropped + updated
         read, written = float(loads.sum()), float((stores + filled).sum())
@@ -134,33 +128,15 @@ class Footprint:
         )
 
     @cached_property
-    def _lost_again(self) -> tuple[np.ndarray, np.ndarray]:
-        """Sectors of each buffer that the L2 loses before the same warp loads or stores them again,
-        since all resident warps access as many other sectors in between. Blocks that access the
-        same data do so at the same time."""
+    def kept_lines(self) -> float:
+        """Requests of lines by all SMs during which the L2 keeps a line; 0 if it keeps all lines.
+        SMs that access the same data do so at the same time."""
         own, f = self._own, self._figures
-        found = np.zeros((2, len(self._regions)))
         times = (PAIR_SECTORS * own["loaded_pairs"] + own["stored"]) * self._scale
         once = np.minimum(times, 2 * self._buffer_sectors)  # loaded and stored
-        capacity = f.held_part * f.l2_bytes / SECTOR_BYTES
-        if once.sum() <= capacity:
-            return found[0], found[1]
-        alone = float(once.sum() / times.sum())
-        lines = LIMIT // LINE_BYTES
-        arrays = {
-            "streams": self._streams.record(),
-            "visitors": make_zeros(lines, np.uint32, sparse=True),
-            "places": make_zeros(lines, np.uint32, sparse=True),
-            "regions": make_regions(self._regions),
-            "loaded": found[0],
-            "stored": found[1],
-        }
-        warps = self._resident * self._streams.warps_per_block
-        numbers = {"region_count": len(self._regions), "capacity": capacity / warps / alone}
-        revisits = make_pointing(Revisits, arrays, numbers | {"lost": LOST})
-        self._runtime.revisit(revisits.ctypes.data)
-        again = found * self._scale * alone
-        return again[0], again[1]
+        if once.sum() <= f.held_part * f.l2_bytes / SECTOR_BYTES:
+            return 0.0
+        return float(f.held_part * f.l2_bytes / LINE_BYTES * times.sum() / once.sum())
 
     @property
     def unfilled_part(self) -> float:

@@ -30,12 +30,12 @@ def count_requests(
     of a partially stored sector is a request that misses. (784 launches on an H200:
     benchmarks/traffic.py.)
     """
-    loads = found.l1_misses * scale
+    loads, read = found.l1_misses * scale, traffic.read + found.lost * scale
     others = max(0.0, found.l2_bytes / SECTOR_BYTES * scale - loads)
     far = 1.0 - 1.0 / partitions
     both = far * 2.0 * (1.0 - 2.0 ** (1.0 - max(1.0, visits)))
-    near_misses = min(loads, traffic.read * traffic.first)
+    near_misses = min(loads, read * traffic.first)
     local = found.local_misses * scale
-    misses = near_misses * (1.0 + 0.5 * both) + far * traffic.read + (1.0 + far) * local
-    sectors = loads + far * traffic.read * (1.0 + both) + (1.0 + far) * others + traffic.filled
+    misses = near_misses * (1.0 + 0.5 * both) + far * read + (1.0 + far) * local
+    sectors = loads + far * read * (1.0 + both) + (1.0 + far) * others + traffic.filled
     return Requests(sectors, max(0.0, sectors - misses - traffic.filled - traffic.updated))

@@ -374,5 +374,6 @@ class LaunchModel:
             carveout=choose_carveout(f, self.shape.resident, self.shape.shared_bytes),
             atomic_cycles=contention if contended else f.atomic_turn,
             wait=wait,
+            kept_lines=self.footprint.kept_lines / self.active,
         )
         return make_sm(streams, order, resident, parameters, fetches=self.fetches)

@@ -79,11 +79,12 @@ def find_parameters(
     carveout: int,
     atomic_cycles: float,
     wait: float,
+    kept_lines: float,
 ) -> Parameters:
     """The parameters of one of `active` SMs of this GPU. `blocks`: of the grid; `carveout`: see
     choose_carveout;
     `atomic_cycles`: cycles of the L2 per turn of an atomic, for one SM; `wait`: mean delay of a
-    read in DRAM's queues."""
+    read in DRAM's queues; `kept_lines`: see Parameters."""
     sectors_per_cycle = f.l2_bytes_per_cycle / SECTOR_BYTES
     sector_cycles = active / sectors_per_cycle
     byte_cycles = f.byte_cycles(active)
@@ -114,6 +115,7 @@ def find_parameters(
         "blocks_wait": f.blocks_wait(blocks),
         "dispatch_cycles": f.dispatch_cycles * active,
         "dram_wait": wait,
+        "kept_lines": kept_lines,
         "access_cycles": 32 / f.load_lanes,
         "ns_cycles": f.clock_mhz / 1e3,
         "print_pass": f.print_ns * all_cycles,

@@ -95,8 +95,8 @@ def free(reason: str) -> Pipe:
 
 FLOAT32, HEAVY, ALU = (Pipe(unit) for unit in (Unit.FMA, Unit.HEAVY, Unit.ALU))
 JUMP = free("a jump costs Figures.jump_cycles where control goes elsewhere")
-CALL = Pipe(Unit.NONE, Kind.DELAY, 15)
-"""A call and a return, each (H200: a warp alone)."""
+JOIN, CALL = (Pipe(Unit.NONE, Kind.DELAY, latency) for latency in (10, 15))
+"""The end of a divergent region; a call and a return, each (H200: a warp alone)."""
 UNIFORM = free("the uniform data path serves one warp a cycle, as the scheduler does")
 NO_PIPE = free("measured on an H200: benchmarks/kernels/costs/issue_slots.cu")
 LAUNCH_NEXT = Pipe(Unit.NONE, Kind.CONSTANT, 6)
@@ -107,7 +107,9 @@ FLOAT64 = Pipe(Unit.DOUBLE, Kind.VARIABLE, 14)
 SPECIAL_UNIT = Pipe(Unit.SPECIAL, Kind.VARIABLE, 18)
 SPECIAL_REGISTER = Pipe(Unit.SPECIAL, Kind.VARIABLE, 20)
 QUEUED = Pipe(Unit.MEMORY, Kind.VARIABLE, 24)
-REDUCTION = Pipe(Unit.MEMORY, Kind.VARIABLE, 38, passes=2)
+SHUFFLE = Pipe(Unit.MEMORY, Kind.VARIABLE, 21)
+REDUCTION = Pipe(Unit.MEMORY, Kind.VARIABLE, 34, passes=2)
+"""24 and 44 cycles from the operand to the next instruction of a warp alone (H200)."""
 MATCH, MATCH_64 = (Pipe(Unit.MEMORY, Kind.MATCH, 15, passes) for passes in (2, 4))
 """Passes for each distinct value of a warp (H200: benchmarks/kernels/costs/matches.cu)."""
 TENSOR_SLOW, TENSOR_FAST, TENSOR_SMALL = (
@@ -135,7 +137,7 @@ GROUP_PRODUCTS = {
 """Products of warp groups, by shape. All rows have 32 bytes, so the rate depends on the columns
 alone (cpp/timing/sm.cpp: product_cycles)."""
 PRODUCTS_DEPEND = Pipe(Unit.NONE, Kind.PRODUCTS_DEPEND)
-MATRIX_MOVE = Pipe(Unit.MEMORY, Kind.VARIABLE, 24)
+MATRIX_MOVE = Pipe(Unit.MEMORY, Kind.VARIABLE, 21)
 TEXTURE = Pipe(Unit.MEMORY, Kind.TEXTURE, 130)
 TEXTURE_FETCH = Pipe(Unit.MEMORY, Kind.TEXTURE, 160)
 """Reads of textures, and of linear memory by the texture unit (H200: 140 and 170 cycles with the

@@ -15,6 +15,7 @@ from grader.emulator.timing.timing_records import (
     MERGING_LINES,
     NEVER,
     OBJECTS,
+    REQUESTED,
     SM,
     SUB_PARTITIONS,
     WAYS,
@@ -24,6 +25,7 @@ from grader.emulator.timing.timing_records import (
     Object,
     Parameters,
     Partition,
+    Requested,
     Shared,
     Statistics,
     Warp,
@@ -87,9 +89,11 @@ def make_sm(
     shared["read_credit"] = shared["write_credit"] = shared["wait_credit"] = 0.5
     shared["random"] = 12345
     code = {"code_lines": np.zeros(len(streams.table), dtype=np.int64)} if fetches else {}
+    loses = {"requested": make_rows(Requested, REQUESTED)} if parameters.kept_lines else {}
     return SimulatedSM(
         {
             **code,
+            **loses,
             **streams.arrays,
             "order": order,
             "ends": np.zeros(len(order)),

@@ -31,6 +31,11 @@ MERGING_LINES = 24
 """Lines that wait to leave an SM; later stores to them are merged."""
 WAYS = 16
 """Lines per set of the L1, and of the L2."""
+REQUESTED = 1 << 18
+"""Lines whose last request an SM remembers, of 2,000 to 7,000 that its warps use at a time."""
+LOST = 2.0
+"""Before their next use, the L2 loses this fraction of its sectors times (accessed - capacity) /
+capacity (H200: repeated reads of 24 to 96 MB)."""
 SCOREBOARDS = 6
 COPY_GROUPS = 8
 OBJECTS = 64
@@ -254,6 +259,10 @@ class Shared:
     released: int
     """Whether the last instruction ended a phase for which warps wait."""
     merging: int
+    issuer: int
+    """The warp that issues."""
+    requests: int
+    """Lines that the SM has requested from the L2 or stored."""
     started: int
     ended: int
 
@@ -271,6 +280,8 @@ class Statistics:
     store_cycles: float
     l1_misses: float
     local_misses: float
+    lost: float
+    """Sectors that DRAM reads again because the L2 has lost them."""
     stored: float
     cycles: float
     full_cycles: float
@@ -317,6 +328,8 @@ class Parameters:
     dram_wait_part: float
     l1_lines: float
     l2_lines: float
+    kept_lines: float
+    """Requests of an SM during which the L2 keeps a line; 0: for the whole launch."""
     atomic_cycles: float
     atomic_slice_cycles: float
     atomic_pass_cycles: float
@@ -348,6 +361,14 @@ class Parameters:
     fetch_line: float
 
 
+class Requested:
+    """The last request of a line by a warp, and the SM's requests until then. `line`: from 1 on, a
+    number for each pair of a line and a warp."""
+
+    line: int
+    place: int
+
+
 class SM:
     """An SM with all its state. `order`: the blocks to run, as indices into the streams; `ends`:
     the cycle at which each ended. Lines of the L1, and of the SM's share of the L2 (none without
@@ -369,6 +390,8 @@ class SM:
     l1: Annotated[int, "CacheLine *"]
     l2: Annotated[int, "CacheLine *"]
     merging: Annotated[int, "Merging *"]
+    requested: Annotated[int, "Requested *"]
+    """Null if the L2 keeps all lines."""
     shared: Annotated[int, "Shared *"]
     statistics: Annotated[int, "Statistics *"]
     p: Annotated[int, "Parameters *"]
@@ -390,6 +413,6 @@ RECORDS = {
     for each in (
         *(CodeRow, Step, Access, Line, *ANALYSIS_RECORDS),
         *(Warp, Block, Object, Partition, CacheLine, Merging, Shared, Statistics, Parameters),
-        *(Span, Profile, SM),
+        *(Span, Profile, Requested, SM),
     )
 }

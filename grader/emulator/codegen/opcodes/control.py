@@ -354,7 +354,7 @@ CONTROL: dict[str, Opcode] = {
     "BRX": row(brx, pipe=pipes.INDIRECT, flow=ControlFlow(leaves=always, indirect=always)),
     "EXIT": row(exit_lanes, pipe=pipes.NO_PIPE, flow=ControlFlow(leaves=_leaves)),
     "BSSY": row(bssy, _WHY, pipe=pipes.NO_PIPE, flow=ControlFlow(ends_block=False)),
-    "BSYNC": row(bsync, _WHY, pipe=pipes.NO_PIPE, flow=ControlFlow()),
+    "BSYNC": row(bsync, _WHY, pipe=pipes.JOIN, flow=ControlFlow()),
     "BREAK": row(break_barrier, _WHY),
     "BMOV": row(move_barrier, "32 CLEAR"),
     "MEMBAR": row(

@@ -33,6 +33,7 @@ from grader.emulator.timing.pipes import (
     CONSTANT_LOAD,
     NO_PIPE,
     QUEUED,
+    SHUFFLE,
     SPECIAL_REGISTER,
 )
 
@@ -381,5 +382,5 @@ MOVE: dict[str, Opcode] = {
     "RPCMOV": row(return_address, "32"),
     "VOTE": row(vote, "ANY ALL EQ", gathers=True),
     "VOTEU": row(vote, "ANY ALL EQ", uniform=True, gathers=True, pipe=QUEUED),
-    "SHFL": row(shuffle, "IDX UP DOWN BFLY", gathers=True, pipe=QUEUED),
+    "SHFL": row(shuffle, "IDX UP DOWN BFLY", gathers=True, pipe=SHUFFLE),
 }

@@ -15,8 +15,8 @@ constexpr double LEAST_CYCLES = 1.24;
 // together 2.8, 4.0 and 5.6 cycles for copies of 4, 8 and 16 bytes per lane that hit in the L1.
 // Data past the L1 pass no wavefronts: 2.6 cycles (seen on an H200).
 constexpr double COPY_CYCLES = 1.8;
-// Tag stage cycles of an access to shared memory (H200).
-constexpr double SHARED_CYCLES = 1.16;
+// Tag stage cycles of an access to shared memory: 32 warps load a word per cycle (H200).
+constexpr double SHARED_CYCLES = 1.0;
 // Additional data stage cycles of each wavefront after the second of an access to global memory: an
 // H200 takes 4.8, 17.1 and 34.3 cycles for 4, 16 and 32 wavefronts.
 constexpr double FURTHER = 0.07;
@@ -105,6 +105,33 @@ static void pass_through_l2(const SM &sm, double sectors, double t)
         use_l2(sm, PASSING_LINES + line, 0, t);
 }
 
+// Requests that do not count as in between two requests of a line.
+constexpr int64_t JUST_NOW = 16;
+
+// Records a request of a line of global memory; returns the fraction of the line that the L2 has
+// lost since the same warp's last request of it, because all SMs have requested other lines in
+// between.
+static double lost_part(const SM &sm, int64_t tag)
+{
+    if (sm.requested == nullptr)
+        return 0.0;
+    int64_t line = 1 + tag * sm.warp_count + sm.shared->issuer;
+    Requested &last = sm.requested[(uint64_t(line) * HASH >> 20) % REQUESTED];
+    int64_t &requests = sm.shared->requests, between = requests - last.place;
+    bool again = last.line == line;
+    if (again && between < JUST_NOW)
+        return 0.0;
+    last = {line, ++requests};
+    double beyond = double(between) / sm.p->kept_lines - 1.0;
+    return again ? min(1.0, max(0.0, LOST * beyond)) : 0.0;
+}
+
+// Records a request of sectors of a line; returns the pairs of them that the L2 has lost.
+static double lost_pairs(const SM &sm, int64_t tag, int64_t sectors)
+{
+    return lost_part(sm, tag) * double(count_pairs(uint32_t(sectors)));
+}
+
 // Occupies the L2 slices for a read, store or atomic.
 static void pass_slices(const SM &sm, double cycles, double begin)
 {
@@ -158,10 +185,11 @@ static double read_dram(const SM &sm, double sectors, double begin)
     return await_dram(sm) + delay;
 }
 
-// The arrival of sectors of a global line. DRAM reads pairs of sectors: the second sector of a pair
-// that this SM has requested arrives with the first, when the line is `ready`.
-static double fetch_sectors(const SM &sm, double count, bool completes, double ready, double begin,
-                            double t, Fill kind = Fill::L1)
+// The arrival of sectors of a global line, of which the L2 has lost a number of pairs. DRAM reads
+// pairs of sectors: the second sector of a pair that this SM has requested arrives with the first,
+// when the line is `ready`.
+static double fetch_sectors(const SM &sm, double count, double lost, bool completes, double ready,
+                            double begin, double t, Fill kind = Fill::L1)
 {
     pass_slices(sm, count * sm.p->read_row_cycles, begin);
     double arrival = pass_l2(sm, count, begin, kind);
@@ -170,7 +198,8 @@ static double fetch_sectors(const SM &sm, double count, bool completes, double r
     owed += count;
     if (completes)
         return max(arrival, ready);
-    sm.shared->read_credit += owed * sm.p->dram_read_part / PAIR;
+    sm.shared->read_credit += owed * sm.p->dram_read_part / PAIR + lost;
+    sm.statistics->lost += PAIR * lost;
     owed = 0.0;
     sm.shared->wait_credit += count * sm.p->dram_wait_part / PAIR;
     double whole = PAIR * take_whole(sm.shared->read_credit);
@@ -252,7 +281,8 @@ static void store_sectors(const SM &sm, const Line &line, int64_t tag, double be
     const Parameters &p = *sm.p;
     Stored stored = merge_store(sm, line, tag);
     double port = cycles_of(stored, 1.0, PORT_CYCLES, 1.0);
-    double count = count_sectors(line.touched), dram = count * p.dram_write_part;
+    double count = count_sectors(line.touched);
+    double dram = count * (p.dram_write_part + lost_part(sm, tag));
     sm.statistics->stored += count;
     pass_through_l2(sm, dram, t);
     double cycles = store_cycles(sm, stored) + count * p.write_row_cycles;
@@ -317,7 +347,8 @@ static double load_line(const SM &sm, const Line &line, int64_t tag, int64_t pas
     bool completes = completes_pairs(uint32_t(missing), uint32_t(held.sectors));
     held.sectors = (held.sectors | missing) & ~(stored << LINE_SECTORS);
     double arrival = local ? fetch_local(sm, count, tag, begin, t)
-                           : fetch_sectors(sm, count, completes, held.ready, begin, t,
+                           : fetch_sectors(sm, count, lost_pairs(sm, tag, missing), completes,
+                                           held.ready, begin, t,
                                            past_l1 == 1 ? Fill::PAST_L1 : Fill::L1);
     held.ready = max(held.ready, arrival);
     return arrival;
@@ -415,13 +446,14 @@ int64_t tag_of(const SM &sm, const Warp &warp, int64_t number)
 }
 
 // Fetches sectors into the L2; no instruction waits for them.
-static Ends prefetch(const SM &sm, const Access &access, double begin, double t)
+static Ends prefetch(const SM &sm, const Warp &warp, const Access &access, double begin, double t)
 {
     for (int64_t k = access.first; k < access.end; ++k) {
         const Line &line = sm.lines[k];
         pass_data(sm, max(sm.shared->lsu_free, begin),
                   count_pairs(line.touched) * sm.p->prefetch_pair);
-        fetch_sectors(sm, count_sectors(line.touched), false, 0.0, begin, t);
+        double lost = lost_pairs(sm, tag_of(sm, warp, line.number), line.touched);
+        fetch_sectors(sm, count_sectors(line.touched), lost, false, 0.0, begin, t);
     }
     return {t, sm.shared->lsu_free + READ_CYCLES};
 }
@@ -487,7 +519,7 @@ Ends access_memory(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, 
     if (sm.accesses[index].space == TraceWord::SHARED) // by a generic address
         return access_cluster(sm, warp, row, sm.accesses[index], begin);
     if (row.kind == Kind::PREFETCH)
-        return prefetch(sm, sm.accesses[index], begin, t);
+        return prefetch(sm, warp, sm.accesses[index], begin, t);
     return access_global(sm, warp, row, index, begin, t);
 }
 
@@ -507,8 +539,11 @@ Ends read_texture(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, d
 double move_bulk(const SM &sm, const CodeRow &row, const Line &line, int64_t tag, double begin,
                  double t)
 {
-    if (row.kind == Kind::BULK_LOAD)
-        return fetch_sectors(sm, count_sectors(line.touched), false, 0.0, begin, t, Fill::BULK);
+    if (row.kind == Kind::BULK_LOAD) {
+        double lost = lost_pairs(sm, tag, line.touched);
+        return fetch_sectors(sm, count_sectors(line.touched), lost, false, 0.0, begin, t,
+                             Fill::BULK);
+    }
     store_sectors(sm, line, tag, begin, t);
     return max(sm.shared->store_port_free, sm.shared->l2_free);
 }

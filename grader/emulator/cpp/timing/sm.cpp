@@ -25,6 +25,9 @@ constexpr double PIPE_CYCLES = 2.0, SPECIAL_CYCLES = 8.0;
 constexpr double DIVERGENCE_CYCLES = 2.0;
 // Cycles by which a distinct value delays the end of a match, besides its passes.
 constexpr double MATCH_CYCLES = 9.0;
+// Cycles of the load/store unit for a barrier: 64 warps that hand on a number take 2.8 cycles each
+// for a load, a store and a barrier (H200: benchmarks/kernels/pipelines/barriers.cu).
+constexpr double BARRIER_PASSES = 0.4;
 // Cycles by which reads of a register bank (one per cycle) may lag behind before the issue waits:
 // operands are read in a window of three cycles.
 constexpr double PORT_QUEUE = 2.0;
@@ -374,6 +377,7 @@ static double distinct_words(const SM &sm, int64_t access)
 static Ends execute(const SM &sm, Partition &partition, Warp &warp, const CodeRow &row,
                     int64_t access, double t)
 {
+    sm.shared->issuer = &warp - sm.warps;
     switch (row.kind) {
     case Kind::UNTIMED:
     case Kind::VARIABLE: {
@@ -457,6 +461,7 @@ static void issue(const SM &sm, Partition &partition, Warp &warp, double t)
         warp.at_barrier = true;
         warp.dependencies_end = NEVER;
         ++sm.blocks[warp.place].arrived;
+        pass_queue(sm, BARRIER_PASSES, t);
         pass_barrier(sm, warp.place, pass_divergence(sm, 1.0, t) + double(row.latency));
     } else {
         int64_t line = sm.steps[warp.position].code / CODE_LINE;

@@ -61,36 +61,4 @@ EXPORT void emulator_touch(const Touched &touched)
     });
 }
 
-// Sectors that a warp may access in between while its lines still count as just accessed.
-constexpr int64_t JUST_NOW = 64;
-
-EXPORT void emulator_revisit(const Revisits &revisits)
-{
-    int64_t latest = -1, passed = 0; // the warp, and the sectors that it has accessed
-    for_lines(*revisits.streams, [&](const Line &line, const CodeRow &row, int64_t warp, int64_t) {
-        bool stores = row.kind == Kind::STORE || row.kind == Kind::BULK_STORE;
-        if (!stores && !loads(row.kind))
-            return;
-        passed = warp == latest ? passed : 0;
-        latest = warp;
-        uint32_t &visitor = revisits.visitors[line.number], &place = revisits.places[line.number];
-        provide_page(visitor);
-        provide_page(place);
-        bool again = visitor == uint32_t(warp) + 1;
-        int64_t between = passed - int64_t(place);
-        if (again && between < JUST_NOW)
-            return;
-        double sectors = double(count_sectors(line.touched));
-        Region *region = region_of(revisits.regions, revisits.region_count, line.number);
-        if (again && region != nullptr && double(between) > revisits.capacity) {
-            double beyond = double(between) / revisits.capacity - 1.0;
-            (stores ? revisits.stored : revisits.loaded)[region - revisits.regions] +=
-                sectors * min(1.0, revisits.lost * beyond);
-        }
-        passed += int64_t(sectors);
-        visitor = uint32_t(warp) + 1;
-        place = uint32_t(passed);
-    });
-}
-
 } // namespace timing
