@@ -12,6 +12,7 @@ import pytest
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.devices.gpus import read_gpus
 from grader.emulator.layouts.execution import SECTOR_BYTES, TraceWord
+from grader.emulator.timing.analysis_records import Access, CodeRow, Line, Step
 from grader.emulator.timing.contention import Contention, find_contention
 from grader.emulator.timing.footprint import make_regions
 from grader.emulator.timing.pipes import Kind
@@ -22,10 +23,6 @@ from grader.emulator.timing.timing_records import (
     LINE_BYTES,
     PAIR_SECTORS,
     SWAP_ATOMIC,
-    Access,
-    CodeRow,
-    Line,
-    Step,
 )
 
 SLICES = 8

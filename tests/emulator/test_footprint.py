@@ -11,18 +11,13 @@ import pytest
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.devices.gpus import read_gpus
 from grader.emulator.layouts.execution import SECTOR_BYTES, TraceWord
+from grader.emulator.timing.analysis_records import Access, CodeRow, Line, Step
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.footprint import L2_SET_BYTES, Footprint
 from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.streams import Streams
-from grader.emulator.timing.timing_records import (
-    LINE_BYTES,
-    Access,
-    CodeRow,
-    Line,
-    Step,
-)
+from grader.emulator.timing.timing_records import LINE_BYTES
 
 BUFFER = (10 * LINE_BYTES, 20 * LINE_BYTES)
 ACROSS = (20 * LINE_BYTES, 22 * LINE_BYTES)
@@ -185,17 +180,3 @@ def test_neighbouring_blocks_complete_each_other_s_sectors() -> None:
     assert alone.filled == pytest.approx(1.0, rel=0.01)
     assert beside.filled == 0.0
     assert beside.written == 1.0
-
-
-@pytest.mark.parametrize(("held", "lost"), [(500, 0.0), (400, 0.0), (320, 0.5), (200, 1.0)])
-def test_data_that_a_warp_accesses_again_is_read_again_as_far_as_the_l2_has_lost_it(
-    held: int, lost: float
-) -> None:
-    table = make_rows(CodeRow, len(KINDS))
-    table["kind"] = KINDS
-    twice = [(LOAD, line, 15, 0) for _ in range(2) for line in range(1, 101)]
-    streams = streams_of(table, twice, TraceWord.GLOBAL)
-    figures = replace(ROOMY, held_part=1.0, l2_bytes=held * SECTOR_BYTES)
-    buffer = [(LINE_BYTES, 101 * LINE_BYTES)]
-    found = Footprint(streams, len(twice), buffer, figures, emulator_runtime())
-    assert moved(found) == (pytest.approx(400 * (1 + lost), rel=0.03), 0)

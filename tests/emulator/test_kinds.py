@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from grader.emulator.layouts.execution import TraceWord
+from grader.emulator.timing.analysis_records import Access, CodeRow, Line, Step
 from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.kinds import Facts, Habits, LaunchKind, find_kind, read_habits
 from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.streams import Streams
-from grader.emulator.timing.timing_records import Access, CodeRow, Line, Step
 
 PLAIN = Facts(
     Habits(swaps=0.0, lookups=0.0, local=0.0, split_stores=0.0),

@@ -49,6 +49,7 @@ def test_merged_loads_take_less_of_the_l2_and_atomics_do_not() -> None:
             carveout=0,
             atomic_cycles=1.0,
             wait=0.0,
+            kept_lines=0.0,
         )
         for part in (0.0, 0.75)
     )

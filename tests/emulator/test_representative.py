@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from grader.emulator.run.counts import InstructionCounts
+from grader.emulator.timing.analysis_records import Access, CodeRow, Line, Step
 from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.representative import (
     choose_representative,
@@ -13,7 +14,6 @@ from grader.emulator.timing.representative import (
     stand_for_all,
 )
 from grader.emulator.timing.streams import Streams
-from grader.emulator.timing.timing_records import Access, CodeRow, Line, Step
 
 LENGTH, INSTRUCTIONS = 100, 5
 

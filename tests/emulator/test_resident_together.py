@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from grader.emulator.timing.analysis_records import Access, CodeRow, Line, Step
 from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.streams import Streams
-from grader.emulator.timing.timing_records import LINE_BYTES, Access, CodeRow, Line, Step
+from grader.emulator.timing.timing_records import LINE_BYTES
 from grader.emulator.timing.walks import share_together
 
 BUFFER = (0, 64 * LINE_BYTES)

@@ -11,21 +11,13 @@ import pytest
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.devices.gpus import read_gpus
 from grader.emulator.layouts.execution import TraceWord
+from grader.emulator.timing.analysis_records import Access, CodeRow, Line, Step
 from grader.emulator.timing.parameters import Share, choose_carveout, find_parameters
 from grader.emulator.timing.pipes import Kind, Unit
 from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.sm import SimulatedSM, make_sm
 from grader.emulator.timing.streams import Streams
-from grader.emulator.timing.timing_records import (
-    MERGING_LINES,
-    NO_REGISTER,
-    OPERANDS,
-    Access,
-    CodeRow,
-    Line,
-    Parameters,
-    Step,
-)
+from grader.emulator.timing.timing_records import MERGING_LINES, NO_REGISTER, OPERANDS, Parameters
 
 NO_SCOREBOARD = 7
 LOCAL = 1 << 40
@@ -65,7 +57,7 @@ def parameters(share: Share = FROM_L2) -> Parameters:
     assert figures is not None
     carveout = choose_carveout(figures, 1, 0)
     return find_parameters(
-        figures, 1, share, blocks=1, carveout=carveout, atomic_cycles=1.0, wait=0.0
+        figures, 1, share, blocks=1, carveout=carveout, atomic_cycles=1.0, wait=0.0, kept_lines=0.0
     )
 
 
@@ -235,6 +227,32 @@ def test_further_wavefronts_of_a_load_take_more_than_a_cycle() -> None:
 def test_a_load_of_a_completely_stored_sector_hits() -> None:
     assert run([STORE, LOAD, USE], whole=1).statistics.load_hits == 1
     assert run([STORE, LOAD, USE]).statistics.load_hits == 0
+
+
+@pytest.mark.parametrize(("kept", "part"), [(0, 0.0), (20, 1.0), (40, 0.95), (50, 0.36), (59, 0.0)])
+def test_what_a_warp_loads_again_comes_from_dram_if_the_l2_has_lost_it(
+    kept: int, part: float
+) -> None:
+    lines = [*range(60)] * 2
+    found = run([LOAD] * len(lines), lines=lines, l1_lines=16, kept_lines=kept).statistics
+    assert found.lost == pytest.approx(part * 60 * 2)  # pairs of sectors
+    assert found.dram_bytes == pytest.approx(32 * found.lost, abs=64)
+
+
+def test_what_a_warp_stores_again_is_written_again_if_the_l2_has_lost_it() -> None:
+    lines = [*range(60)] * 2
+    kept, lost = (
+        run([STORE] * len(lines), lines=lines, kept_lines=most).statistics.dram_bytes
+        for most in (59, 20)
+    )
+    assert (kept, lost) == (0, 60 * 32)
+
+
+def test_warps_that_load_the_same_lines_do_so_at_the_same_time() -> None:
+    loads, others = [LOAD] * 60, [[EXIT]] * 3
+    lines = [*range(60)] * 2
+    found = run(loads, *others, loads, lines=lines, l1_lines=16, kept_lines=20).statistics
+    assert found.lost == 0
 
 
 def test_local_memory_is_read_from_dram_once_and_then_is_in_the_l1_and_the_l2() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator.layouts.execution import TraceWord
+from grader.emulator.timing.analysis_records import Access, CodeRow, Line, Step
 from grader.emulator.timing.parameters import Share
 from grader.emulator.timing.pipes import Kind, Unit
 from grader.emulator.timing.record_arrays import make_rows
@@ -22,10 +23,6 @@ from grader.emulator.timing.timing_records import (
     OBJECT_COPIES,
     OBJECT_SET,
     QUEUED_PRODUCTS,
-    Access,
-    CodeRow,
-    Line,
-    Step,
 )
 from tests.emulator.test_sm import ADD, EXIT, USE, Fields, instruction, parameters
 

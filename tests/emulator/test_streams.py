@@ -10,11 +10,12 @@ import pytest
 
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator.layouts.execution import FULL_MASK, WARP_LANES, TraceWord
+from grader.emulator.timing.analysis_records import CodeRow
 from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.streams import Streams, make_streams
-from grader.emulator.timing.timing_records import LINE_BYTES, CodeRow
+from grader.emulator.timing.timing_records import LINE_BYTES
 
 WIDTHS = np.array([0, 4, 8, 16, 0], dtype=np.int64)
 """Bytes per lane, for the five instructions in two basic blocks."""

@@ -10,10 +10,11 @@ import pytest
 
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator.layouts.execution import TraceWord
+from grader.emulator.timing.analysis_records import Access, CodeRow, Line, Step
 from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.streams import Streams
-from grader.emulator.timing.timing_records import LINE_SECTORS, Access, CodeRow, Line, Step
+from grader.emulator.timing.timing_records import LINE_SECTORS
 from grader.emulator.timing.walks import MOST_MERGED, Walked, follow_walks, merged_part
 
 WHOLE = (1 << LINE_SECTORS) - 1

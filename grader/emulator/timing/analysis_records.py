@@ -1,9 +1,72 @@
-"""Records for the analysis of traces, which Python and the C++ runtime share (see
+"""Records of code and traces, and of their analysis, which Python and the C++ runtime share (see
 timing_records.py)."""
 
 from __future__ import annotations
 
 from typing import Annotated
+
+
+class CodeRow:
+    """An instruction: its pipe, and the control bits of its encoding. `argument`: n of
+    `DEPBAR.LE SB0, n` and of the wait for products; ENDS_GROUP, OBJECT_SET and others."""
+
+    unit: int
+    kind: int
+    latency: int
+    passes: int
+    """Passes through its pipe or queue."""
+    stall: int
+    write_scoreboard: int
+    read_scoreboard: int
+    wait_mask: int
+    sources: int
+    """The registers of its operands, a byte each; NO_REGISTER for other operands."""
+    reuse: int
+    """Mask of the operands that the register cache keeps."""
+    argument: int
+    atomic: int
+    """0 for none, 1 for integers, 2 for floats, 3 for compare-and-swap."""
+    past_l1: int
+    """1: a load that always goes to the L2; 2: a load that can hit only lines in flight; else 0."""
+
+
+class Step:
+    """An executed instruction of a warp: its index in the code, and of its access, -1 for none."""
+
+    code: Annotated[int, "i4"]
+    access: Annotated[int, "i4"]
+
+
+class Access:
+    """An access of `lanes` lanes: `wavefronts` and `tags` in cycles, and lines `first` to `end`.
+
+    `more`: accesses of the same instruction, directly behind this one (asynchronous copies).
+    `tags` of an operation on a barrier object: its bytes or copies (cpp/timing/tracing.h); of an
+    access to shared memory: packets to other blocks of the cluster."""
+
+    first: int
+    end: int
+    wavefronts: Annotated[int, "i4"]
+    tags: Annotated[int, "i4"]
+    space: Annotated[int, "i1"]
+    lanes: Annotated[int, "i1"]
+    more: Annotated[int, "i2"]
+
+
+class Line:
+    """A line of an access, with masks of the sectors that it touches, and of the sectors and words
+    that it covers.
+
+    For atomics: `rounds` are the turns of the line's L2 slice, `chain` the lanes at the most
+    contended word.
+    """
+
+    number: int
+    touched: Annotated[int, "i1"]
+    whole: Annotated[int, "i1"]
+    rounds: Annotated[int, "u1"]
+    chain: Annotated[int, "u1"]
+    words: Annotated[int, "u4"]
 
 
 class Trace:
@@ -125,4 +188,7 @@ class ContentionSums:
     successes: float
 
 
-ANALYSIS_RECORDS = (Trace, Stream, Region, Touched, Walks, ContentionSums)
+ANALYSIS_RECORDS = (
+    *(CodeRow, Step, Access, Line),
+    *(Trace, Stream, Region, Touched, Walks, ContentionSums),
+)

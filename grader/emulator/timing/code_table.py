@@ -11,6 +11,7 @@ from grader.emulator.codegen.opcodes import OPCODES
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.operands import GROUP_END, Constant, Immediate, Predicate, Register
 from grader.emulator.layouts.execution import SECTOR_BYTES
+from grader.emulator.timing.analysis_records import CodeRow
 from grader.emulator.timing.pipes import ALU, Kind
 from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.timing_records import (
@@ -24,7 +25,6 @@ from grader.emulator.timing.timing_records import (
     OBJECT_SET,
     OPERANDS,
     SWAP_ATOMIC,
-    CodeRow,
 )
 from grader.sass import read_control
 

@@ -129,8 +129,8 @@ class Footprint:
 
     @cached_property
     def kept_lines(self) -> float:
-        """Requests of lines by all SMs during which the L2 keeps a line; 0 if it keeps all lines.
-        SMs that access the same data do so at the same time."""
+        """Lines that all SMs bring to the L2 until it loses a line; 0 if it loses none. SMs that
+        access the same data do so at the same time."""
         own, f = self._own, self._figures
         times = (PAIR_SECTORS * own["loaded_pairs"] + own["stored"]) * self._scale
         once = np.minimum(times, 2 * self._buffer_sectors)  # loaded and stored

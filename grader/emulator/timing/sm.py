@@ -12,20 +12,20 @@ from grader.emulator.layouts.execution import BANK_BYTES
 from grader.emulator.timing.record_arrays import first_row, layout_of, make_pointing, make_rows
 from grader.emulator.timing.streams import Streams
 from grader.emulator.timing.timing_records import (
+    BROUGHT_LINES,
     MERGING_LINES,
     NEVER,
     OBJECTS,
-    REQUESTED,
     SM,
     SUB_PARTITIONS,
     WAYS,
     Block,
+    Brought,
     CacheLine,
     Merging,
     Object,
     Parameters,
     Partition,
-    Requested,
     Shared,
     Statistics,
     Warp,
@@ -89,7 +89,7 @@ def make_sm(
     shared["read_credit"] = shared["write_credit"] = shared["wait_credit"] = 0.5
     shared["random"] = 12345
     code = {"code_lines": np.zeros(len(streams.table), dtype=np.int64)} if fetches else {}
-    loses = {"requested": make_rows(Requested, REQUESTED)} if parameters.kept_lines else {}
+    loses = {"brought": make_rows(Brought, BROUGHT_LINES)} if parameters.kept_lines else {}
     return SimulatedSM(
         {
             **code,

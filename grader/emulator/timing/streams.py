@@ -12,11 +12,11 @@ import numpy as np
 
 from grader.emulator.cpp import Runtime
 from grader.emulator.layouts.execution import TraceWord
-from grader.emulator.timing.analysis_records import Stream, Trace
+from grader.emulator.timing.analysis_records import Access, Line, Step, Stream, Trace
 from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.record_arrays import first_row, make_pointing, make_rows
-from grader.emulator.timing.timing_records import LINE_SECTORS, Access, Line, Step
+from grader.emulator.timing.timing_records import LINE_SECTORS
 
 _SECTORS = np.array([mask.bit_count() for mask in range(1 << LINE_SECTORS)])
 """Number of sectors in a mask of a line."""

@@ -31,8 +31,8 @@ MERGING_LINES = 24
 """Lines that wait to leave an SM; later stores to them are merged."""
 WAYS = 16
 """Lines per set of the L1, and of the L2."""
-REQUESTED = 1 << 18
-"""Lines whose last request an SM remembers, of 2,000 to 7,000 that its warps use at a time."""
+BROUGHT_LINES = 1 << 18
+"""Lines that an SM remembers, of 2,000 to 7,000 that its warps use at a time."""
 LOST = 2.0
 """Before their next use, the L2 loses this fraction of its sectors times (accessed - capacity) /
 capacity (H200: repeated reads of 24 to 96 MB)."""
@@ -46,72 +46,6 @@ the ninth has ended, for N = 8 to 256."""
 SUB_PARTITIONS = 4
 REGISTER_BANKS, OPERANDS, NO_REGISTER = 2, 3, 255
 NEVER = 1e300
-
-
-# --- code and traces ------------------------------------------------------------------------------
-
-
-class CodeRow:
-    """An instruction: its pipe, and the control bits of its encoding. `argument`: n of
-    `DEPBAR.LE SB0, n` and of the wait for products; ENDS_GROUP, OBJECT_SET and others."""
-
-    unit: int
-    kind: int
-    latency: int
-    passes: int
-    """Passes through its pipe or queue."""
-    stall: int
-    write_scoreboard: int
-    read_scoreboard: int
-    wait_mask: int
-    sources: int
-    """The registers of its operands, a byte each; NO_REGISTER for other operands."""
-    reuse: int
-    """Mask of the operands that the register cache keeps."""
-    argument: int
-    atomic: int
-    """0 for none, 1 for integers, 2 for floats, 3 for compare-and-swap."""
-    past_l1: int
-    """1: a load that always goes to the L2; 2: a load that can hit only lines in flight; else 0."""
-
-
-class Step:
-    """An executed instruction of a warp: its index in the code, and of its access, -1 for none."""
-
-    code: Annotated[int, "i4"]
-    access: Annotated[int, "i4"]
-
-
-class Access:
-    """An access of `lanes` lanes: `wavefronts` and `tags` in cycles, and lines `first` to `end`.
-
-    `more`: accesses of the same instruction, directly behind this one (asynchronous copies).
-    `tags` of an operation on a barrier object: its bytes or copies (cpp/timing/tracing.h); of an
-    access to shared memory: packets to other blocks of the cluster."""
-
-    first: int
-    end: int
-    wavefronts: Annotated[int, "i4"]
-    tags: Annotated[int, "i4"]
-    space: Annotated[int, "i1"]
-    lanes: Annotated[int, "i1"]
-    more: Annotated[int, "i2"]
-
-
-class Line:
-    """A line of an access, with masks of the sectors that it touches, and of the sectors and words
-    that it covers.
-
-    For atomics: `rounds` are the turns of the line's L2 slice, `chain` the lanes at the most
-    contended word.
-    """
-
-    number: int
-    touched: Annotated[int, "i1"]
-    whole: Annotated[int, "i1"]
-    rounds: Annotated[int, "u1"]
-    chain: Annotated[int, "u1"]
-    words: Annotated[int, "u4"]
 
 
 # --- the simulated SM: times are in cycles --------------------------------------------------------
@@ -261,8 +195,8 @@ class Shared:
     merging: int
     issuer: int
     """The warp that issues."""
-    requests: int
-    """Lines that the SM has requested from the L2 or stored."""
+    lines_brought: int
+    """Lines that the SM has brought to the L2, also again after the L2 has lost them."""
     started: int
     ended: int
 
@@ -329,7 +263,7 @@ class Parameters:
     l1_lines: float
     l2_lines: float
     kept_lines: float
-    """Requests of an SM during which the L2 keeps a line; 0: for the whole launch."""
+    """Lines that an SM brings to the L2 until it loses a line; 0: it loses none."""
     atomic_cycles: float
     atomic_slice_cycles: float
     atomic_pass_cycles: float
@@ -361,11 +295,12 @@ class Parameters:
     fetch_line: float
 
 
-class Requested:
-    """The last request of a line by a warp, and the SM's requests until then. `line`: from 1 on, a
-    number for each pair of a line and a warp."""
+class Brought:
+    """A line that a warp has brought to the L2, and the lines that its SM had brought then. `line`:
+    1 + its number."""
 
     line: int
+    warp: int
     place: int
 
 
@@ -390,7 +325,7 @@ class SM:
     l1: Annotated[int, "CacheLine *"]
     l2: Annotated[int, "CacheLine *"]
     merging: Annotated[int, "Merging *"]
-    requested: Annotated[int, "Requested *"]
+    brought: Annotated[int, "Brought *"]
     """Null if the L2 keeps all lines."""
     shared: Annotated[int, "Shared *"]
     statistics: Annotated[int, "Statistics *"]
@@ -411,8 +346,8 @@ class SM:
 RECORDS = {
     each.__name__: each
     for each in (
-        *(CodeRow, Step, Access, Line, *ANALYSIS_RECORDS),
+        *ANALYSIS_RECORDS,
         *(Warp, Block, Object, Partition, CacheLine, Merging, Shared, Statistics, Parameters),
-        *(Span, Profile, Requested, SM),
+        *(Span, Profile, Brought, SM),
     )
 }

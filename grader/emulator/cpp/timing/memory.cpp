@@ -105,25 +105,21 @@ static void pass_through_l2(const SM &sm, double sectors, double t)
         use_l2(sm, PASSING_LINES + line, 0, t);
 }
 
-// Requests that do not count as in between two requests of a line.
-constexpr int64_t JUST_NOW = 16;
-
-// Records a request of a line of global memory; returns the fraction of the line that the L2 has
-// lost since the same warp's last request of it, because all SMs have requested other lines in
-// between.
+// Records a request of a line of global memory, which brings the line to the L2 if it is not there.
+// Returns the fraction that the L2 has lost since the same warp brought the line; what other warps
+// access again is in the traffic of the whole launch (timing/footprint.py).
 static double lost_part(const SM &sm, int64_t tag)
 {
-    if (sm.requested == nullptr)
+    if (sm.brought == nullptr)
         return 0.0;
-    int64_t line = 1 + tag * sm.warp_count + sm.shared->issuer;
-    Requested &last = sm.requested[(uint64_t(line) * HASH >> 20) % REQUESTED];
-    int64_t &requests = sm.shared->requests, between = requests - last.place;
-    bool again = last.line == line;
-    if (again && between < JUST_NOW)
+    int64_t warp = sm.shared->issuer, line = tag + 1;
+    Brought &known = sm.brought[(uint64_t(line) * HASH >> 20) % BROUGHT_LINES];
+    double beyond = double(sm.shared->lines_brought - known.place) / sm.p->kept_lines - 1.0;
+    if (known.line == line && beyond <= 0.0)
         return 0.0;
-    last = {line, ++requests};
-    double beyond = double(between) / sm.p->kept_lines - 1.0;
-    return again ? min(1.0, max(0.0, LOST * beyond)) : 0.0;
+    bool again = known.line == line && known.warp == warp;
+    known = {line, warp, ++sm.shared->lines_brought};
+    return again ? min(1.0, LOST * beyond) : 0.0;
 }
 
 // Records a request of sectors of a line; returns the pairs of them that the L2 has lost.
