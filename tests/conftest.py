@@ -143,10 +143,11 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
 
 
 def share_libraries(users: Path, own: Path) -> None:
-    """Gives a cache folder the user's CUDA libraries and compiled test programs: compiling takes
-    half a minute, and their names contain a digest of all sources."""
+    """Gives a cache folder the user's runtime of the emulator, CUDA libraries and compiled test
+    programs: compiling takes a minute of processor time, and their names contain a digest of all
+    sources."""
     own.mkdir(parents=True, exist_ok=True)
-    for name in ("cuda", "test-programs"):
+    for name in ("cuda", "runtime", "test-programs"):
         (users / name).mkdir(parents=True, exist_ok=True)
         if not (own / name).exists():
             (own / name).symlink_to(users / name)

@@ -250,7 +250,7 @@ def open_school() -> Iterator[School]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
     school.address = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield school

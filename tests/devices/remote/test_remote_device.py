@@ -53,9 +53,9 @@ def device(_forks: None, request: pytest.FixtureRequest) -> Iterator[RemoteDevic
     """A worker that was forked, or, where a test asks for it, started by itself."""
     spawned = getattr(request, "param", "forked") == "spawned"
     with (
-        RemoteDevice("fake", command=COMMAND, grace_seconds=0.2)
+        RemoteDevice("fake", command=COMMAND, grace_seconds=0.05)
         if spawned
-        else RemoteDevice("emulated:fake", grace_seconds=0.2, isolated=False)
+        else RemoteDevice("emulated:fake", grace_seconds=0.05, isolated=False)
     ) as device:
         yield device
 
@@ -243,7 +243,7 @@ STEPS = [TimedStep("naive", 0), TimedStep("submission", 1)]
 
 @pytest.fixture
 def clock(_forks: None) -> Iterator[RemoteDevice]:
-    with RemoteDevice("emulated:clock", grace_seconds=0.2, isolated=False) as device:
+    with RemoteDevice("emulated:clock", grace_seconds=0.05, isolated=False) as device:
         yield device
 
 
