@@ -297,20 +297,22 @@ class RemoteDevice:
 
     def _greeted_worker(self) -> Worker:
         """The worker, started if necessary, after its first message."""
-        if self._worker is None:
-            if self._closed:
+        worker = self._worker
+        if worker is None:
+            worker = self._worker = Worker(self._start)
+            if self._closed:  # by another thread, perhaps before it could see the worker
+                self._end_worker()
                 raise WorkerError("the device was closed during a request")
-            self._worker = Worker(self._start)
-        if not self._worker.greeted:
+        if not worker.greeted:
             try:
-                hello = self._exchange(self._worker, None, Bounds(START_SECONDS, 0.0, 0))
+                hello = self._exchange(worker, None, Bounds(START_SECONDS, 0.0, 0))
             except TimeoutError as error:
                 raise self._failed(f"did not start within {START_SECONDS:g} s") from error
             if not isinstance(hello, Hello):
                 raise self._nonsense(f"{type(hello).__name__} instead of Hello")
             self._hello = hello
-            self._worker.greeted = True
-        return self._worker
+            worker.greeted = True
+        return worker
 
     def _ask(
         self,
