@@ -31,7 +31,7 @@ Stale = Callable[[], None]
 """Raises SupersededError if the file has been saved again."""
 GradeOnce = Callable[[Path, Stale], Score]
 ShowOnce = Callable[[Path, Score], None]
-POLL_SECONDS = 0.05
+POLL_SECONDS = 0.02
 GONE_SECONDS = 1.0
 """A file that is missing for less long is being replaced."""
 

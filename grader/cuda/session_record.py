@@ -146,4 +146,4 @@ def _remember(make: Callable[[LaunchCounts], Counters]) -> Callable[[Done], Coun
 
 
 def _sum_counters(counts: LaunchCounts) -> Counters:
-    return sum(map(count_accesses, counts.by_line()), Counters())
+    return count_accesses(counts.by_line())

@@ -34,7 +34,6 @@ from grader.grading.session import (
     Session,
     describe_sizes,
     draw_benchmark,
-    is_timed,
     run_limits,
     show_counted,
 )
@@ -76,6 +75,7 @@ from grader.spec.tolerance import tolerance_at
 EMULATED = "emulated"
 BuildBaseline = Callable[[str], Built]
 """Compiles the baseline of a label."""
+RunTimed = Callable[[], "UnjudgedRun"]
 
 
 @dataclass(frozen=True)
@@ -106,11 +106,11 @@ class UnjudgedRun:
     got: Arrays
 
 
-def run_graded(session: Session, findings: Findings, drawn: Future[Arrays] | None = None) -> None:
+def run_graded(session: Session, findings: Findings, run_timed: RunTimed | None) -> None:
     """Runs the submission at the benchmark sizes, if the exercise has any, and adds the results to
-    the evidence. `drawn`: the inputs of the timed run. Raises SubmissionError."""
+    the evidence. `run_timed` executes the timed run, if there is one. Raises SubmissionError."""
     evidence, sizes = session.evidence, session.exercise.benchmark
-    timed, counted = _run_both(session, _count_early(session, findings), drawn)
+    timed, counted = _run_both(session, _count_early(session, findings), run_timed)
     if counted is None:
         return
     evidence.cases += (counted.case,)
@@ -175,12 +175,12 @@ def _count_early(session: Session, findings: Findings) -> SubmissionRun | None:
 
 
 def _run_both(
-    session: Session, early: SubmissionRun | None, drawn: Future[Arrays] | None
+    session: Session, early: SubmissionRun | None, run_timed: RunTimed | None
 ) -> tuple[SubmissionRun | None, SubmissionRun | None]:
     """The timed run if there is one, and the counted run: the same run if all blocks ran or the
     outputs are wrong, else the `early` run or a new run. After a sample of the blocks the device
     counts while the sample is judged."""
-    ended = _execute(session, TIMED_ON, drawn) if is_timed(session.job) else None
+    ended = None if run_timed is None else run_timed()
     if session.job.shared is not None:
         session.job.shared.ran_whole = ended is not None and ended.execution.ran_whole
     timed = None
@@ -200,7 +200,7 @@ def _judge_and_count(session: Session, ended: UnjudgedRun) -> tuple[SubmissionRu
     with one_thread(), ThreadPoolExecutor(1) as pool:  # the device uses the other processors
         judging = pool.submit(judge_run, ended)
         try:
-            counted = _execute(session, EMULATED)
+            counted = execute(session, EMULATED)
         except SubmissionError as error:
             mistake = error
         timed = judging.result()
@@ -215,11 +215,11 @@ def _judge_and_count(session: Session, ended: UnjudgedRun) -> tuple[SubmissionRu
 def _run_counted(session: Session) -> SubmissionRun | None:
     if EMULATED not in session.exercise.benchmark:
         return None
-    return judge_run(_execute(session, EMULATED))
+    return judge_run(execute(session, EMULATED))
 
 
-def _execute(session: Session, kind: str, drawn: Future[Arrays] | None = None) -> UnjudgedRun:
-    """The run at the sizes for a kind of device; `drawn`: its inputs."""
+def execute(session: Session, kind: str, drawn: Future[Arrays] | None = None) -> UnjudgedRun:
+    """The run at the sizes for a kind of device; `drawn`: its inputs. Raises SubmissionError."""
     sizes, options = session.exercise.benchmark[kind], session.job.options
     draw = drawn.result if drawn is not None else partial(draw_benchmark, session.job, kind)
     return execute_submission(

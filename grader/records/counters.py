@@ -6,7 +6,7 @@ Nsight Compute's answer, the JSON, the pages and the schema of scores follow `CO
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum, IntEnum
 from functools import cache
@@ -378,11 +378,13 @@ COUNTERS: Mapping[str, Counter] = {row.name: row for row in _read_rows()}
 _VALUES: Callable[[Counters], tuple[int, ...]] = attrgetter(*Counters.__dataclass_fields__)
 
 
-def count_accesses(accesses: Accesses) -> Counters:
-    """The counters of instructions that access memory alike."""
+def count_accesses(accesses: Iterable[Accesses]) -> Counters:
+    """The counters of instructions together; each record is of instructions that access memory
+    alike."""
     totals = dict[str, int]()
-    for counter, number in _find_sums(accesses.space, accesses.load, accesses.atomic):
-        totals[counter] = totals.get(counter, 0) + getattr(accesses, number)
+    for each in accesses:
+        for counter, number in _find_sums(each.space, each.load, each.atomic):
+            totals[counter] = totals.get(counter, 0) + getattr(each, number)
     return Counters(**totals)
 
 

@@ -54,7 +54,7 @@ def check_metric() -> None:
 def check_counter() -> None:
     fetch = InstructionCounts(0, "ATOMS", 8, 5, 160, "shared", load=True, atomic=True)
     reduction = InstructionCounts(1, "ATOMS", 8, 3, 96, "shared", atomic=True)
-    counters = count_accesses(fetch) + count_accesses(reduction)
+    counters = count_accesses([fetch, reduction])
     assert counters.shared_fetch_instructions == 5  # type: ignore[attr-defined]
     assert counters.shared_atomic_instructions == 8
     assert "smsp__inst_executed_op_shared_fetch.sum" in required_metrics("sm_90")

@@ -27,7 +27,6 @@ from grader.emulator import (
 from grader.records import (
     PLAIN,
     POISON_WORD,
-    Counters,
     Detail,
     DeviceBuffer,
     Execution,
@@ -192,14 +191,16 @@ def _differs(memory: GlobalMemory, buffer: DeviceBuffer, arrays: Arrays) -> bool
 def count_launch(
     gpu: Gpu, kernel: Kernel, launch: Launch, ran: LaunchRun, detail: Detail = PLAIN
 ) -> LaunchResult:
-    lines: dict[int | None, Counters] = {}
-    uncounted = Uncounted()
-    for counts in ran.outcome.counts.by_line():
-        uncounted += _find_uncounted(counts)
-        lines[counts.line] = lines.get(counts.line, Counters()) + count_accesses(counts)
-    ordered = [LineCounters(line, lines[line]) for line in sorted(lines, key=lambda n: n or 0)]
+    counts = list(ran.outcome.counts.by_line())
+    lines: dict[int | None, list[InstructionCounts]] = {}
+    for each in counts:
+        lines.setdefault(each.line, []).append(each)
+    ordered = [
+        LineCounters(line, count_accesses(lines[line]))
+        for line in sorted(lines, key=lambda number: number or 0)
+    ]
     return replace(
-        make_result(gpu, kernel, launch, sum(lines.values(), Counters()), ordered),
+        make_result(gpu, kernel, launch, count_accesses(counts), ordered),
         printed=ran.outcome.printed,
         modelled=ran.modelled,
         unmodelled=ran.unmodelled,
@@ -207,7 +208,7 @@ def count_launch(
         waited=ran.outcome.waited or ran.outcome.lengths.mostly_awaited,
         executed=_count_instructions(kernel, ran) if detail.instructions else (),
         cycles=ran.cycles,
-        uncounted=uncounted,
+        uncounted=_find_uncounted(counts),
     )
 
 
@@ -219,10 +220,10 @@ def _count_instructions(kernel: Kernel, ran: LaunchRun) -> tuple[int, ...]:
     return tuple(executed)
 
 
-def _find_uncounted(counts: InstructionCounts) -> Uncounted:
-    """Data of instructions of a kind on a line that no counter includes."""
+def _find_uncounted(counts: Sequence[InstructionCounts]) -> Uncounted:
+    """Data of instructions that no counter includes."""
     return Uncounted(
-        counts.bytes * (counts.space == BULK_LOAD),
-        counts.bytes * (counts.space == BULK_STORE),
-        counts.elsewhere + counts.requests * (counts.space == REMOTE),
+        sum(each.bytes for each in counts if each.space == BULK_LOAD),
+        sum(each.bytes for each in counts if each.space == BULK_STORE),
+        sum(each.elsewhere + each.requests * (each.space == REMOTE) for each in counts),
     )

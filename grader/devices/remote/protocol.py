@@ -13,6 +13,7 @@ messages below, and every size has a bound.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import json
 import math
@@ -148,6 +149,8 @@ class Channel:
             end.setsockopt(socket.SOL_SOCKET, option, SOCKET_BUFFER_BYTES)
 
     def close(self) -> None:
+        with contextlib.suppress(OSError):  # a thread that waits for a frame keeps a socket open
+            self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
 
     def fileno(self) -> int:

@@ -126,6 +126,7 @@ class RemoteDevice:
         self._hello: Hello | None = None
         self.limited = False
         """Whether a limit of time or memory has ended a run."""
+        self._closed = False
         self._limits = RunLimits(0, 0.0)
         self._kept: list[Binary] = []
         self._compiling = ThreadPoolExecutor(1)
@@ -138,14 +139,16 @@ class RemoteDevice:
         self.close()
 
     def close(self) -> None:
-        """End the worker, and wait for the native code that is compiled for the cache."""
-        self._compiling.shutdown()
+        """End the worker, also one that works for another thread, and wait for the native code that
+        is compiled for the cache."""
+        self._closed = True
         self._end_worker()
+        self._compiling.shutdown()
 
     def _end_worker(self) -> None:
-        if self._worker is not None:
-            self._worker.kill()
-        self._worker = None
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.kill()
 
     @property
     def info(self) -> DeviceInfo:
@@ -294,18 +297,22 @@ class RemoteDevice:
 
     def _greeted_worker(self) -> Worker:
         """The worker, started if necessary, after its first message."""
-        if self._worker is None:
-            self._worker = Worker(self._start)
-        if not self._worker.greeted:
+        worker = self._worker
+        if worker is None:
+            worker = self._worker = Worker(self._start)
+            if self._closed:  # by another thread, perhaps before it could see the worker
+                self._end_worker()
+                raise WorkerError("the device was closed during a request")
+        if not worker.greeted:
             try:
-                hello = self._exchange(self._worker, None, Bounds(START_SECONDS, 0.0, 0))
+                hello = self._exchange(worker, None, Bounds(START_SECONDS, 0.0, 0))
             except TimeoutError as error:
                 raise self._failed(f"did not start within {START_SECONDS:g} s") from error
             if not isinstance(hello, Hello):
                 raise self._nonsense(f"{type(hello).__name__} instead of Hello")
             self._hello = hello
-            self._worker.greeted = True
-        return self._worker
+            worker.greeted = True
+        return worker
 
     def _ask(
         self,

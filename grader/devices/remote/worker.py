@@ -113,6 +113,8 @@ def serve(channel: Channel, make: Callable[[], Device], isolation: str = "") -> 
             if not isinstance(message, Call):
                 raise WorkerError(f"the worker cannot answer {type(message).__name__}")
             large = _count_bytes(message.arguments) >= LARGE_BYTES
+            if large:
+                give_back_memory()
             answer = answer_call(device, message, channel)
             del message
             if large:

@@ -77,7 +77,8 @@ def map_offered(view: np.ndarray, word: int) -> int | None:
     for descriptor, of_word in _offered:
         if whole and of_word == word and os.fstat(descriptor).st_size == len(view):
             _offered.remove((descriptor, of_word))
-            _map(view, descriptor, mmap.MAP_SHARED)
+            # a fault for each page would take three times as long
+            _map(view, descriptor, mmap.MAP_SHARED | mmap.MAP_POPULATE)
             return descriptor
     return None
 

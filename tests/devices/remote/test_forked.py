@@ -7,7 +7,9 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pytest
@@ -156,3 +158,27 @@ def test_an_output_comes_in_the_file_that_was_prepared_for_it(
             assert np.array_equal(outputs["out"], index // 1024 + index % 1024)
             in_file.append(find_file(outputs["out"]) is not None)
     assert in_file == [True, False]
+
+
+ENDLESS = """
+// launch: wait<<<1, 32>>>(out)
+__global__ void wait(int *out) { for (volatile int i = 0; ; ++i); }
+"""
+
+
+def test_a_closed_device_ends_the_request_of_another_thread() -> None:
+    """Also while the worker's process is not known yet: then only its connection ends it."""
+    out, endless = DeviceBuffer("out", "int32", (32,), Role.OUTPUT), RunLimits(1 << 60, 1e6, 1e6)
+    with ThreadPoolExecutor(1) as pool, RemoteDevice(DEVICE) as device:
+        program, began = make_ready(ENDLESS, (out,), {}, device.info).as_program(), Event()
+        running = pool.submit(
+            device.run, program, {}, limits=endless, progress=lambda _: began.set()
+        )
+        assert began.wait(60.0)
+        worker = pid_of(device)
+        os.kill(worker, signal.SIGSTOP)  # no message wakes the thread
+        device._worker._process._forked.answer = None  # type: ignore[union-attr]
+        device.close()
+        with pytest.raises((WorkerError, OSError)):  # the end of the socket, or no socket
+            running.result(10.0)
+        os.kill(worker, signal.SIGCONT)
