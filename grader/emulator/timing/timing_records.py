@@ -170,6 +170,7 @@ class Shared:
     """Of the unit for bulk copies; `cluster_free`: of the path to shared memory of other SMs."""
     cluster_free: float
     texture_free: float
+    objects_free: float
     read_credit: float
     owed_sectors: float
     write_credit: float
