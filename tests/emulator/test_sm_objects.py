@@ -119,6 +119,13 @@ def test_a_phase_that_has_ended_is_not_waited_for() -> None:
     assert cycles([set_up(1), wait(1), *AFTER]) < once < 150
 
 
+@pytest.mark.parametrize(("warps", "cycles"), [(1, 44), (4, 44), (16, 16 * 6), (32, 32 * 6)])
+def test_operations_of_all_warps_pass_one_unit(warps: int, cycles: int) -> None:
+    """4 to 32 warps of an H200 that test their objects without a pause take 6 cycles each."""
+    tests = [wait(1), plain(USE)] * 20
+    assert run(*[tests] * warps).statistics.cycles == pytest.approx(20 * cycles, rel=0.2)
+
+
 def test_each_phase_needs_all_its_threads_again() -> None:
     hand_over = [each for turn in range(10) for each in (arrive(), wait(turn % 2), plain(USE))]
     alone, ten = cycles([set_up(1), arrive(), wait(), *AFTER]), cycles([set_up(1), *hand_over])

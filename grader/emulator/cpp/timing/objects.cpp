@@ -12,7 +12,7 @@ namespace timing {
 // waiting warp continues, and of a wait for a phase that has ended.
 constexpr double ARRIVE_CYCLES = 26.0, RELEASE_CYCLES = 25.0, TEST_CYCLES = 44.0;
 // Cycles of an SM for an operation of a warp on an object: 4 to 32 warps that test their own object
-// take 6.1 to 6.3 cycles each on an H200.
+// take 6.1 to 6.3 cycles each on an H200 (benchmarks/kernels/costs/object_tests.cu).
 constexpr double OPERATION_CYCLES = 6.0;
 // From the issue of a bulk copy until its first request, and from its last data until its arrival.
 constexpr double BULK_START = 10.0, BULK_END = 0.0;
