@@ -54,6 +54,7 @@ class LaunchKind(StrEnum):
     ATOMICS = "contended atomics"
     LOOKUPS = "constants at different indices"
     LOCAL = "local memory"
+    LOST = "data that the L2 loses"
     PARTIAL = "sectors stored in part"
     BESIDE_DRAM = "scattered stores beside DRAM"
     SCATTERED = "scattered stores"
@@ -109,8 +110,9 @@ class Facts:
     DRAM per L1 miss. `warps`: resident warps of an SM. `sleeps`, `fences`, `calls`, `code`:
     fractions of the warps' cycles spent in waits for each. `waves`: waves of resident blocks;
     `floor`: the largest lower bound of the time, as a fraction of it; `dram_share`: bytes that DRAM
-    can move in an SM's cycle, for each SM; `in_turns`: whether blocks work one after another. The
-    others are fractions of resources (LaunchModel.use).
+    can move in an SM's cycle, for each SM; `in_turns`: whether blocks work one after another;
+    `lost`: part of DRAM's bytes that it reads again. The others are fractions of resources
+    (LaunchModel.use).
     """
 
     habits: Habits
@@ -136,6 +138,7 @@ class Facts:
     waves: float = 1.0
     floor: float = 0.0
     in_turns: bool = False
+    lost: float = 0.0
 
 
 def find_kind(facts: Facts) -> LaunchKind:
@@ -163,6 +166,7 @@ def _match_kinds(f: Facts) -> tuple[tuple[LaunchKind, bool], ...]:
         (LaunchKind.ATOMICS, f.atomics > MATTERS),
         (LaunchKind.LOOKUPS, f.habits.lookups > SLOW_INSTRUCTIONS),
         (LaunchKind.LOCAL, f.habits.local > MATTERS),
+        (LaunchKind.LOST, f.lost > BUSY),
         (LaunchKind.PARTIAL, scattered and f.unfilled > MATTERS and f.stores > MATTERS),
         (LaunchKind.BESIDE_DRAM, bound and f.dram > BESIDE),
         (LaunchKind.SCATTERED, bound),

@@ -163,6 +163,7 @@ class LaunchModel:
             waves=self.rounds / self.resident,
             floor=self.floor / cycles,
             in_turns=self.work.waits_long,
+            lost=use["lost"],
         )
 
     def share_of_dram(self, first: Statistics) -> Share:
@@ -212,6 +213,7 @@ class LaunchModel:
                 name: getattr(found, name) / cycles / warps
                 for name in ("slept", "fenced", "called", "awaiting_code")
             },
+            "lost": found.lost * SECTOR_BYTES / max(1.0, found.dram_bytes),
             "hit": 1 - (found.load_sectors - found.load_hits) / max(1.0, found.load_sectors),
         }
 
