@@ -52,7 +52,6 @@ SPLIT = replace(PLAIN.habits, split_stores=1.0)
         (LaunchKind.PARTIAL, replace(PLAIN, habits=SPLIT, stores=0.5, unfilled=1.0)),
         (LaunchKind.LOCAL, replace(PLAIN, habits=replace(SPLIT, local=0.5), stores=0.9)),
         (LaunchKind.LOST, replace(PLAIN, habits=SPLIT, stores=0.9, lost=0.6)),
-        (LaunchKind.SCATTERED, replace(PLAIN, habits=SPLIT, stores=0.9, lost=0.4)),
         (LaunchKind.LOOKUPS, replace(PLAIN, habits=replace(SPLIT, lookups=0.1))),
         (LaunchKind.CLUSTERS, replace(PLAIN, habits=replace(SPLIT, clusters=True, swaps=0.1))),
         (LaunchKind.PRODUCTS, replace(PLAIN, habits=replace(SPLIT, products=True, objects=True))),
