@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -12,19 +10,9 @@ from grader.grading.grade import grade_with
 from grader.grading.shared_work import SharedWork
 from grader.records import Options, RunLimits, Score, Status
 from grader.report.json import format_score
+from tests.support.small_transpose import SOURCE, make_exercise
 
-ROOT = Path(__file__).resolve().parents[2]
-TIMED = 991
-SOURCE = """\
-// launch: move<<<dim3(ceil_div(cols, 32), rows), 32>>>(out, in, rows, cols)
-__global__ void move(float* out, const float* in, int rows, int cols)
-{
-    int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y;
-    if (x >= cols) return;
-    BODY
-    out[(size_t)x * rows + y] = in[(size_t)y * cols + x];
-}
-"""
+TIMED, COUNTED = {"rows": 991, "cols": 640}, {"rows": 48, "cols": 64}
 ENDLESS_WHEN_TIMED = "if (rows == 991) for (volatile int i = 0; ; ++i);"
 FAULT_WHEN_TIMED = "if (rows == 991) out[1 << 28] = 1.0f;"
 WRONG_IN_SOME_CASES = "if (rows == 1) return;"
@@ -32,16 +20,7 @@ WRONG_IN_SOME_CASES = "if (rows == 1) return;"
 
 @pytest.fixture
 def exercise(tmp_path: Path) -> Path:
-    folder = tmp_path / "exercises" / "transpose"
-    shutil.copytree(ROOT / "exercises" / "transpose", folder)
-    spec = json.loads((folder / "spec.json").read_text())
-    del spec["parts"]
-    correctness, bandwidth, *_ = spec["checks"]
-    spec["checks"] = [{**correctness, "points": 80}, {**bandwidth, "points": 20}]
-    spec["benchmark"] = {"gpu": {"rows": TIMED, "cols": 640}, "emulated": {"rows": 48, "cols": 64}}
-    (folder / "spec.json").write_text(json.dumps(spec))
-    (tmp_path / "starter").symlink_to(ROOT / "starter")
-    return folder
+    return make_exercise(tmp_path, TIMED, COUNTED)
 
 
 def grade(

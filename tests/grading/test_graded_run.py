@@ -4,7 +4,6 @@ told is what would be told of one after the other."""
 from __future__ import annotations
 
 import json
-import shutil
 from functools import partial
 from pathlib import Path
 
@@ -26,20 +25,10 @@ from grader.spec.draws import make_inputs
 from grader.spec.exercise import Case, Exercise
 from grader.spec.reader import read_exercise
 from tests.support.in_process import grade_in_process
+from tests.support.small_transpose import SOURCE, make_exercise
 
-ROOT = Path(__file__).resolve().parents[2]
 TIMED, COUNTED = {"rows": 992, "cols": 960}, {"rows": 480, "cols": 448}
 """No case has these sizes, and of the first only a sample of the blocks runs."""
-SOURCE = """\
-// launch: move<<<dim3(ceil_div(cols, 32), rows), 32>>>(out, in, rows, cols)
-__global__ void move(float* out, const float* in, int rows, int cols)
-{
-    int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y;
-    if (x >= cols) return;
-    BODY
-    out[(size_t)x * rows + y] = in[(size_t)y * cols + x];
-}
-"""
 WRONG_WHEN_TIMED = "if (rows == 992) { out[(size_t)x * rows + y] = 1.0f; return; }"
 FAULT_WHEN_TIMED = "if (rows == 992) out[1 << 28] = 1.0f;"
 FAULT_WHEN_COUNTED = "if (rows == 480) out[1 << 28] = 1.0f;"
@@ -50,16 +39,7 @@ def exercise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The transpose at small sizes, graded in this process."""
     grade_in_process(monkeypatch)
     monkeypatch.setattr(inspection, "Stage", partial(Stage, whole_instructions=0))
-    folder = tmp_path / "exercises" / "transpose"
-    shutil.copytree(ROOT / "exercises" / "transpose", folder)
-    spec = json.loads((folder / "spec.json").read_text())
-    del spec["parts"]
-    correctness, bandwidth, *_ = spec["checks"]
-    spec["checks"] = [{**correctness, "points": 80}, {**bandwidth, "points": 20}]
-    spec["benchmark"] = {"gpu": TIMED, "emulated": COUNTED}
-    (folder / "spec.json").write_text(json.dumps(spec))
-    (tmp_path / "starter").symlink_to(ROOT / "starter")
-    return folder
+    return make_exercise(tmp_path, TIMED, COUNTED)
 
 
 def grade(exercise: Path, cache: Path, body: str) -> tuple[Score, list[str]]:

@@ -82,9 +82,8 @@ def find_parameters(
     kept_lines: float,
 ) -> Parameters:
     """The parameters of one of `active` SMs of this GPU. `blocks`: of the grid; `carveout`: see
-    choose_carveout;
-    `atomic_cycles`: cycles of the L2 per turn of an atomic, for one SM; `wait`: mean delay of a
-    read in DRAM's queues; `kept_lines`: see Parameters."""
+    choose_carveout; `atomic_cycles`: cycles of the L2 per turn of an atomic, for one SM; `wait`:
+    mean delay of a read in DRAM's queues; `kept_lines`: see Parameters."""
     sectors_per_cycle = f.l2_bytes_per_cycle / SECTOR_BYTES
     sector_cycles = active / sectors_per_cycle
     byte_cycles = f.byte_cycles(active)

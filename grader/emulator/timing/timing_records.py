@@ -34,8 +34,8 @@ WAYS = 16
 BROUGHT_LINES = 1 << 18
 """Lines that an SM remembers, of 2,000 to 7,000 that its warps use at a time."""
 LOST = 2.0
-"""Before their next use, the L2 loses this fraction of its sectors times (accessed - capacity) /
-capacity (H200: repeated reads of 24 to 96 MB)."""
+"""Before data is used again, the L2 loses this number times (accessed - capacity) / capacity of it,
+at most all (H200: repeated reads of 24 to 96 MB)."""
 SCOREBOARDS = 6
 COPY_GROUPS = 8
 OBJECTS = 64
