@@ -47,8 +47,8 @@ from grader.errors import UsageError
 from grader.records import Progress, Score, ShowProgress
 
 if TYPE_CHECKING:
+    from grader.grading.early import Begun
     from grader.grading.shared_work import SharedWork
-    from grader.toolchain.compilation import Compilation
 
 DESCRIPTION = """\
 Grade one CUDA submission: compile it, check its outputs, count its memory traffic, and explain its
@@ -215,11 +215,11 @@ def _grade(
     options: argparse.Namespace,
     exercise: Path,
     submission: Path,
-    begun: Compilation | None,
+    begun: Begun,
     stale: Stale | None,
     shared: SharedWork | None,
 ) -> Score:
-    """The score. `begun`: the compilation that started before the imports of this function."""
+    """The score. `begun`: work that started before the imports of this function."""
     from grader.devices.gpu.peak import parse_peak
     from grader.grading.grade import choose_device, grade_with
     from grader.report.terminal import grading_display, make_console

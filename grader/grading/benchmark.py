@@ -19,11 +19,12 @@ from random import Random
 
 from grader.devices.base import Arrays, TimingDevice
 from grader.devices.choose import GPU
+from grader.devices.gpu.counting import Counting
 from grader.devices.mapped_arrays import gather_shared
 from grader.grading.baselines import check_culprit, make_baselines
 from grader.grading.building import Built
 from grader.grading.cases import Bench, judge_outputs
-from grader.grading.gpu_counts import Counting, count_baselines, take_counts
+from grader.grading.gpu_counts import count_baselines, take_counts
 from grader.grading.measure import Measurement, measure
 from grader.grading.mistakes import SubmissionError, refuse
 from grader.grading.session import Session

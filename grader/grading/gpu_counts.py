@@ -4,21 +4,20 @@ emulated device where ncu cannot count."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import reduce
 from operator import add
-from typing import Protocol, Self
+from typing import Protocol
 
-from grader.devices.base import Arrays, Device
+from grader.devices.base import Device
 from grader.devices.choose import EMULATED, GPU
-from grader.devices.gpu.ncu import Hold, PlanRun, count_later
+from grader.devices.gpu.counting import Counted, Counting
 from grader.devices.gpu.ncu_metrics import HARDWARE_CONFLICTS, CountedLaunch
 from grader.grading.baselines import BASELINES_SEED, broken
 from grader.grading.building import Built
 from grader.grading.kept import counts_key
-from grader.grading.session import Job, Session, describe_sizes
+from grader.grading.session import Session, describe_sizes
 from grader.grading.stand_in import count_on_stand_in
 from grader.judging.evidence import OtherCounts
 from grader.judging.goals import find_counted
@@ -30,52 +29,6 @@ from grader.records import Execution, NotCounted, Program, Progress
 from grader.sandbox.process import run_tool
 from grader.spec.draws import make_inputs
 from grader.spec.exercise import ComparedWith
-
-Counted = tuple[CountedLaunch, ...] | NotCounted
-
-
-class Counting:
-    """Nsight Compute beside other work: it starts at once, because its start takes seconds, and
-    uses the GPU after `begin`. Without this call it ends with the block."""
-
-    def __init__(self, job: Job, arch: str, counters: Collection[str] = ()) -> None:
-        self._job, self._arch, self._counters = job, arch, counters
-        self._plan: Future[PlanRun] = Future()
-        self._hold: Future[Hold] = Future()
-        self._thread = ThreadPoolExecutor(1)
-        self._counted = self._thread.submit(self._count)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._plan.cancel()
-        self._hold.cancel()
-        self._thread.shutdown()
-
-    def offer(self, program: Program, inputs: Arrays) -> None:
-        """Hands over the program."""
-        self._plan.set_result(PlanRun(program, inputs))
-
-    def begin(self, hold: Hold) -> None:
-        """Lets the offered program run as soon as the GPU is free."""
-        self._hold.set_result(hold)
-
-    def result(self) -> Counted:
-        """The counts after `begin`."""
-        return self._counted.result()
-
-    def _count(self) -> Counted:
-        counted = count_later(
-            lambda: [self._plan.result()],
-            arch=self._arch,
-            counters=self._counters,
-            gpu_index=int(self._job.choice.id),
-            run=run_tool,
-            limits=self._job.limits,
-            hold=lambda: self._hold.result()(),
-        )
-        return counted if isinstance(counted, NotCounted) else counted[0]
 
 
 def take_counts(
@@ -150,7 +103,10 @@ def _start_baseline(
     cache, key = session.tools.cache, counts_key(program, session.info, counters)
     if known := recall(cache, key, Execution):
         return lambda _: OtherCounts(known)
-    counting = stack.enter_context(Counting(session.job, session.info.arch, counters))
+    job = session.job
+    counting = stack.enter_context(
+        Counting(int(job.choice.id), session.info.arch, job.limits, run_tool, counters)
+    )
 
     def count(device: Device) -> OtherCounts:
         counts = _count_with_ncu(session, program, device, counting)

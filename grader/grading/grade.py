@@ -22,6 +22,7 @@ from grader.devices.choose import EMULATED, GPU, gpu_works, has_pycuda, parse_de
 from grader.devices.gpus import read_gpus
 from grader.errors import GraderError, SpecError, UsageError
 from grader.grading.cases import Oracle
+from grader.grading.early import NOTHING, Begun
 from grader.grading.kept import Keeper, find_keeper
 from grader.grading.mistakes import SubmissionError
 from grader.grading.session import Job
@@ -49,7 +50,6 @@ from grader.spec.exercise import Exercise
 from grader.spec.reader import read_exercise
 from grader.submission.predictions import read_predictions
 from grader.submission.source_file import read_program, read_submission
-from grader.toolchain.compilation import Compilation
 
 SEED_BITS = 53  # a JSON number represents these exactly
 LIBRARIES = ("numpy", "llvmlite")
@@ -88,7 +88,7 @@ def grade_with(
     submission: Path,
     *,
     name: str | None = None,
-    begun: Compilation | None = None,
+    begun: Begun = NOTHING,
     oracle: Oracle | None = None,
     shared: SharedWork | None = None,
 ) -> Score:

@@ -64,6 +64,7 @@ def _open(job: Job, device: RemoteDevice) -> Session:
     job.options.show(Progress("compiling"))
     tools = find_toolchain(prefer_wheel=True, cache=job.cache, isolated=job.options.isolated)
     job.note(tools.versions)
-    built = build(job.submission, job.exercise, tools, arch=job.info.arch, begun=job.begun)
+    compilation = job.begun.compilation
+    built = build(job.submission, job.exercise, tools, arch=job.info.arch, begun=compilation)
     job.note({"device_isolation": device.isolation})
     return open_session(job, tools, built, device)

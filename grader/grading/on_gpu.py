@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from grader.devices.choose import GPU
+from grader.devices.gpu.counting import Counting
 from grader.devices.gpu.gpu_lock import hold_gpu
 from grader.devices.gpu.nvml import guess_arch, read_versions
 from grader.devices.remote.remote_device import RemoteDevice
@@ -16,12 +17,12 @@ from grader.grading.baselines import build_baselines
 from grader.grading.benchmark import draw_inputs, run_benchmark
 from grader.grading.building import Built, build
 from grader.grading.cases import run_case
-from grader.grading.gpu_counts import Counting
 from grader.grading.parts import check_parts, run_parts
 from grader.grading.session import Job, Session, check_cases, open_session
 from grader.grading.stand_in import check_on_stand_in
 from grader.grading.tools import find_toolchain
 from grader.records import SUBMISSION, Progress
+from grader.sandbox.process import run_tool
 from grader.spec.oracle import Oracle, SharedOracle
 
 
@@ -30,12 +31,11 @@ def grade_on_gpu(job: Job) -> bool:
     mode of the emulated device. If they are right, runs the benchmark; then the parts. Returns
     False: a repetition measures other times. Raises SubmissionError."""
     load_ahead()
-    with RemoteDevice(str(job.choice), isolated=job.options.isolated) as device, ExitStack() as ncu:
-        guess = guess_arch(int(job.choice.id)) or device.info.arch
-        counting = ncu.enter_context(Counting(job, guess))
-        session, built = _open(job, device, guess)
-        if session.info.arch != guess:
-            counting = ncu.enter_context(Counting(job, session.info.arch))
+    with ExitStack() as started:
+        device, counting = _start(job, started)
+        session, built = _open(job, device, counting.arch)
+        if session.info.arch != counting.arch:
+            counting = started.enter_context(_count(job, session.info.arch))
         with ThreadPoolExecutor() as pool:
             cases = _share_answers(session)
             checked = pool.submit(check_on_stand_in, cases)
@@ -51,6 +51,21 @@ def grade_on_gpu(job: Job) -> bool:
             run_parts(session)
         check_parts(session)
         return False
+
+
+def _start(job: Job, started: ExitStack) -> tuple[RemoteDevice, Counting]:
+    """The GPU's worker, and Nsight Compute for the GPU's probable architecture."""
+    begun = job.begun
+    if begun.worker is not None and begun.counting is not None and begun.device == str(job.choice):
+        return begun.worker, begun.counting
+    device = RemoteDevice(str(job.choice), isolated=job.options.isolated)
+    started.enter_context(device)
+    guess = guess_arch(int(job.choice.id)) or device.info.arch
+    return device, started.enter_context(_count(job, guess))
+
+
+def _count(job: Job, arch: str) -> Counting:
+    return Counting(int(job.choice.id), arch, job.limits, run_tool)
 
 
 def _share_answers(session: Session) -> Session:

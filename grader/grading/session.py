@@ -13,6 +13,7 @@ from grader.devices.base import Arrays, Device
 from grader.devices.mapped_arrays import gather_shared
 from grader.grading.building import Built
 from grader.grading.cases import BENCHMARK, Bench, CaseRun, Findings, Oracle, each_case
+from grader.grading.early import NOTHING, Begun
 from grader.grading.mistakes import SubmissionError
 from grader.grading.shared_work import Made, SharedWork
 from grader.grading.tools import Toolchain
@@ -35,20 +36,19 @@ from grader.records import (
 from grader.spec.draws import device_buffers, make_inputs
 from grader.spec.exercise import Case, Exercise, Limits
 from grader.spec.oracle import RepeatedOracle, load_oracle
-from grader.toolchain.compilation import Compilation
 
 
 @dataclass(frozen=True)
 class Job:
     """A grading: the submission, exercise and seed in `subject`, the device that `options.device`
     stands for in `choice`. The steps add the device and versions to `subject`, and results to
-    `evidence`. `begun`: the submission's compilation if it has started; `oracle`: the exercise's
-    oracle if several gradings share it; `shared`: what they share besides."""
+    `evidence`. `begun`: work that runs already; `oracle`: the exercise's oracle if several
+    gradings share it; `shared`: their other shared work."""
 
     subject: Subject
     choice: DeviceChoice
     options: Options
-    begun: Compilation | None = None
+    begun: Begun = NOTHING
     oracle: Oracle | None = None
     shared: SharedWork | None = None
     evidence: Evidence = field(default_factory=Evidence)

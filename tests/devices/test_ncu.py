@@ -371,8 +371,9 @@ def fake_ncu(folder: Path, script: str) -> dict[str, str]:
         ("echo '==ERROR== ERR_NVGPUCTRPERM - no' > $log; exit 1", "ERR_NVGPUCTRPERM"),
         (
             (
-                "touch $folder/ready; while [ ! -e $folder/go ]; do sleep 0.01; done;"
-                " test -s $folder/request.pickle || exit 9; echo '==ERROR== it was there' > $log"
+                "while [ ! -e $folder/request.pickle ]; do sleep 0.01; done; touch $folder/ready;"
+                " while [ ! -e $folder/go ]; do sleep 0.01; done;"
+                " echo '==ERROR== it was there' > $log"
             ),
             "it was there",
         ),
@@ -428,7 +429,7 @@ def test_an_endless_ncu_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 WAITING = """touch $folder/ready
-while [ ! -e $folder/go ]; do test -e $folder/request.pickle || exit 1; sleep 0.01; done
+while [ ! -e $folder/go ]; do test -e $folder/needed || exit 1; sleep 0.01; done
 """
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from grader.devices.remote import worker_process
 from grader.grading.building import build
-from grader.grading.early import begin_early
+from grader.grading.early import NOTHING, begin_early
 from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import Toolchain, find_toolchain
 from grader.plumbing.cache import default_cache
@@ -54,12 +54,13 @@ def test_what_is_begun_is_what_the_grading_asks_for(edited: Path) -> None:
     seconds = read_exercise(EXERCISE).limits.compile_seconds
     order = tools.order(read(edited), "sm_90", ToolLimits(wall_seconds=seconds))
     with begin_early(Options("emulated"), EXERCISE, edited) as begun:
-        assert begun is not None
-        assert begun.order.asks_for_the_same(order)
-        assert not begun.order.asks_for_the_same(replace(order, cache=None))
-        assert isinstance(begun.result(), Artifacts)
+        compilation = begun.compilation
+        assert compilation is not None
+        assert compilation.order.asks_for_the_same(order)
+        assert not compilation.order.asks_for_the_same(replace(order, cache=None))
+        assert isinstance(compilation.result(), Artifacts)
     with begin_early(Options("emulated"), EXERCISE, edited) as begun:
-        assert begun is None  # it is in the cache
+        assert begun == NOTHING  # it is in the cache
 
 
 def test_the_start_loads_no_heavy_library() -> None:
@@ -71,9 +72,9 @@ def test_the_start_loads_no_heavy_library() -> None:
     subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
 
 
-def test_nothing_is_begun_for_a_gpu(edited: Path) -> None:
+def test_nothing_is_begun_for_a_gpu_that_nobody_sees(edited: Path) -> None:
     with begin_early(Options("gpu"), EXERCISE, edited) as begun:
-        assert begun is None
+        assert begun == NOTHING
 
 
 @pytest.mark.parametrize("content", [b"", b"\0", b"#if __has_include(TEXT)\n#endif\n"])
@@ -81,7 +82,7 @@ def test_nothing_is_begun_of_what_is_refused_before(content: bytes, tmp_path: Pa
     path = tmp_path / "refused.cu"
     path.write_bytes(content)
     with begin_early(Options("emulated"), EXERCISE, path) as begun:
-        assert begun is None
+        assert begun == NOTHING
 
 
 @pytest.mark.parametrize(
@@ -92,8 +93,8 @@ def test_nothing_is_begun_where_launch_lines_make_instances(
 ) -> None:
     path = tmp_path / "template.cu"
     path.write_text(f"{lines}\ntemplate <int N> __global__ void k(float* out) {{ *out = N; }}\n")
-    with begin_early(Options("emulated"), EXERCISE, path) as compilation:
-        assert (compilation is not None) is begun
+    with begin_early(Options("emulated"), EXERCISE, path) as found:
+        assert (found.compilation is not None) is begun
 
 
 @pytest.mark.parametrize(
@@ -105,13 +106,13 @@ def test_a_broken_exercise_is_for_the_grading_to_tell(
     if spec is not None:
         (tmp_path / "spec.json").write_text(spec)
     with begin_early(Options("emulated"), tmp_path, edited) as begun:
-        assert begun is None
+        assert begun == NOTHING
 
 
 def test_a_missing_file_and_an_unknown_device_are_for_the_grading_to_tell(tmp_path: Path) -> None:
     for device, name in (("emulated", "missing.cu"), ("emulated:none", "missing.cu")):
         with begin_early(Options(device), EXERCISE, tmp_path / name) as begun:
-            assert begun is None
+            assert begun == NOTHING
 
 
 def waiting(tools: Toolchain, seen: list[str | None]) -> Toolchain:

@@ -22,6 +22,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from grader.devices.base import Arrays
 from grader.devices.gpu.gpu_lock import WAIT_SECONDS
 from grader.devices.gpu.ncu_metrics import (
@@ -47,10 +49,10 @@ from grader.records import (
 
 NCU_VARIABLE = "GRADER_NCU"
 WORKER = "grader.devices.gpu.profiled"
-REQUEST, ERROR, LOG = "request.pickle", "error.txt", "ncu.csv"
-READY, GO = "ready", "go"
-"""The worker creates READY after its start and waits for GO; until then the request's file may be
-empty. The worker ends when it is deleted."""
+NEEDED, REQUEST, READY, GO = "needed", "request.pickle", "ready", "go"
+"""The worker waits for REQUEST, reads it, creates READY, and waits for GO. It ends when NEEDED is
+deleted."""
+ERROR, LOG = "error.txt", "ncu.csv"
 POLL_SECONDS = 0.01
 START_SECONDS = 60.0  # ncu, Python and the driver, on a busy machine
 NO_LIMIT_BYTES = 1 << 62  # the driver reserves more address space than any sensible limit
@@ -81,11 +83,30 @@ class PlanRun:
 
 @dataclass(frozen=True)
 class Request:
-    """The task of the worker under ncu, and the time after which it ends itself."""
+    """The task of the worker under ncu, and the time after which it ends itself. The inputs of each
+    program are in files of their own, which the worker maps."""
 
     gpu_index: int
-    plans: tuple[PlanRun, ...]
+    programs: tuple[Program, ...]
     wall_seconds: float
+
+
+def write_request(folder: Path, request: Request, inputs: Sequence[Arrays]) -> None:
+    """Hand the request and each program's inputs to the worker of a folder. Raises OSError."""
+    for number, arrays in enumerate(inputs):
+        place = folder / str(number)
+        place.mkdir(exist_ok=True)
+        for name, array in arrays.items():
+            np.save(place / f"{name}.npy", array)
+    unfinished = folder / f"{REQUEST}.part"
+    unfinished.write_bytes(pickle.dumps(request))
+    unfinished.replace(folder / REQUEST)
+
+
+def read_inputs(folder: Path, number: int) -> Arrays:
+    """The inputs of a program of the request."""
+    files = (folder / str(number)).glob("*.npy")
+    return {file.stem: np.load(file, mmap_mode="r") for file in files}
 
 
 def find_ncu(environ: Mapping[str, str]) -> Path | None:
@@ -182,11 +203,12 @@ def count_later(
     plans: list[PlanRun] = []
     rows = choose_counters(counters)
 
-    def write_request(path: Path) -> NotCounted | None:
+    def send(folder: Path) -> NotCounted | None:
         plans[:] = plans or ask()
-        sent = tuple(PlanRun(plan.program, plan.inputs) for plan in plans)
+        programs = tuple(plan.program for plan in plans)
         try:
-            path.write_bytes(pickle.dumps(Request(gpu_index, sent, wall_seconds)))
+            request = Request(gpu_index, programs, wall_seconds)
+            write_request(folder, request, [plan.inputs for plan in plans])
         except OSError as error:
             figures = {"error": error.strerror or ""}
             return NotCounted(Uncountable.UNWRITTEN_REQUEST, figures)
@@ -194,7 +216,7 @@ def count_later(
 
     with tempfile.TemporaryDirectory(prefix="grader-ncu-") as name:
         environment = python_environment(environ)
-        session = _Session(ncu, Path(name), run, wall_seconds, environment, write_request, hold)
+        session = _Session(ncu, Path(name), run, wall_seconds, environment, send, hold)
         log = _collect(session, arch, rows)
     if isinstance(log, NotCounted):
         return log
@@ -218,7 +240,7 @@ class _Session:
     run: RunTool
     wall_seconds: float
     environment: dict[str, str]
-    write_request: Callable[[Path], NotCounted | None]
+    send: Callable[[Path], NotCounted | None]
     hold: Hold
 
     @property
@@ -229,9 +251,9 @@ class _Session:
     def profile(self, metrics: Sequence[str]) -> str | NotCounted:
         """Run ncu for these metrics; its log."""
         log, error = self.folder / LOG, self.folder / ERROR
-        for name in (LOG, READY, GO):
+        for name in (LOG, REQUEST, READY, GO):
             (self.folder / name).unlink(missing_ok=True)
-        (self.folder / REQUEST).touch()
+        (self.folder / NEEDED).touch()
         with ThreadPoolExecutor(1) as thread:
             done = self._in_turn(thread.submit(self._run, metrics))
         if isinstance(done, NotCounted):
@@ -258,12 +280,11 @@ class _Session:
         )
 
     def _in_turn(self, running: Future[Completed]) -> Completed | NotCounted:
-        """Let the worker continue when it has started, the request is written, and this process
-        holds the GPU's lock."""
-        request = self.folder / REQUEST
+        """Let the worker use the GPU when it is ready and this process holds the GPU's lock."""
+        needed = self.folder / NEEDED
         try:
-            if (lack := self.write_request(request)) is not None:
-                request.unlink()  # ends the worker
+            if (lack := self.send(self.folder)) is not None:
+                needed.unlink()  # ends the worker
                 return lack
             while not (self.folder / READY).exists():
                 if running.done():
@@ -273,7 +294,7 @@ class _Session:
                 (self.folder / GO).touch()
                 return running.result()
         except BaseException:
-            request.unlink()
+            needed.unlink()
             raise
 
 

@@ -1,6 +1,7 @@
 """The program under `ncu`: `python -m grader.devices.gpu.profiled FOLDER` runs each plan of a
 request once.
 
+It reads the request and opens the GPU before it says that it is ready, and uses the GPU afterwards.
 Only the launches are between cuProfilerStart and cuProfilerStop. Errors are written to the folder's
 error file.
 """
@@ -17,10 +18,21 @@ from pathlib import Path
 
 import pycuda.driver as cuda
 
+from grader.devices.base import Arrays
 from grader.devices.gpu.arena import Arena
 from grader.devices.gpu.driver import close_context, find_device, make_context
 from grader.devices.gpu.modules import Code
-from grader.devices.gpu.ncu import ERROR, GO, POLL_SECONDS, READY, REQUEST, PlanRun, Request
+from grader.devices.gpu.ncu import (
+    ERROR,
+    GO,
+    NEEDED,
+    POLL_SECONDS,
+    READY,
+    REQUEST,
+    Request,
+    read_inputs,
+)
+from grader.records import Program
 
 
 def main(argv: Sequence[str]) -> int:
@@ -28,16 +40,16 @@ def main(argv: Sequence[str]) -> int:
     folder = Path(argv[0])
     # output of kernels' printf at each replay
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    wait_for_the_gpu(folder)
-    # The folder is the grader's own, accessible to its user only: no other user can have written
-    # the file that is unpickled here.
-    request: Request = pickle.loads((folder / REQUEST).read_bytes())
-    # The default action of SIGALRM ends the process even while it waits in the driver.
-    signal.setitimer(signal.ITIMER_REAL, request.wall_seconds)
+    cuda.init()
     try:
+        request = read_request(folder)
         context = make_context(find_device(request.gpu_index))
-        for plan in request.plans:
-            run_plan(plan)
+        (folder / READY).touch()
+        wait_for(folder / GO, folder)
+        # The default action of SIGALRM ends the process even while it waits in the driver.
+        signal.setitimer(signal.ITIMER_REAL, request.wall_seconds)
+        for number, program in enumerate(request.programs):
+            run_program(program, read_inputs(folder, number))
         close_context(context)
     except Exception as error:
         (folder / ERROR).write_text(str(error) or type(error).__name__, encoding="utf-8")
@@ -45,23 +57,28 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def wait_for_the_gpu(folder: Path) -> None:
-    """Report that only request and GPU are missing, and wait for both; the process ends if they are
-    refused."""
-    cuda.init()
-    (folder / READY).touch()
-    while not (folder / GO).exists():
-        if not (folder / REQUEST).exists():
-            sys.exit(1)
+def read_request(folder: Path) -> Request:
+    """The request as soon as it is there."""
+    wait_for(folder / REQUEST, folder)
+    # The folder is the grader's own, accessible to its user only: no other user can have written
+    # the file that is unpickled here.
+    request: Request = pickle.loads((folder / REQUEST).read_bytes())
+    return request
+
+
+def wait_for(file: Path, folder: Path) -> None:
+    """Wait for a file in the folder; the process ends at once if the grader does not need it."""
+    while not file.exists():
+        if not (folder / NEEDED).exists():
+            os._exit(1)  # a context that is open would abort it
         time.sleep(POLL_SECONDS)
 
 
-def run_plan(plan: PlanRun) -> None:
+def run_program(program: Program, inputs: Arrays) -> None:
     """Load the kernels, fill the buffers, and launch the plan once under the profiler. Raises
     PlanError and PyCUDA's errors."""
-    program = plan.program
     arena = Arena(program.buffers)
-    arena.fill(plan.inputs)
+    arena.fill(inputs)
     ready = Code(program.binary).make_ready(program.steps, arena.addresses, arena.objects)
     cuda.Context.synchronize()
     cuda.start_profiler()
