@@ -101,6 +101,8 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _KINDS = {kind.value: kind for kind in Kind}
+_DIRECTIVES = frozenset({"#", "%:"})
+"""The first tokens of directives."""
 _UNSEEN = frozenset({Kind.SPACE, Kind.NEWLINE, Kind.SPLICE, Kind.COMMENT, Kind.BLOCK})
 _FAR_LETTER = re.compile(r"\\u(?P<short>[0-9A-Fa-f]{4})|\\U(?P<long>[0-9A-Fa-f]{8})|[^\x00-\x7f]")
 _SPLICE = re.compile(r"\\[ \t\f\v]*+\r?\n")
@@ -192,3 +194,21 @@ def _lines_of_block(block: Token) -> Iterator[Comment]:
         if text.strip():
             column, opening = (1, "") if index else (block.column + 2, "/*")
             yield Comment(text.rstrip(), block.line + index, column, False, opening)
+
+
+def lines_of_code(source: str) -> str:
+    """The source without comments and white space at the ends of lines. Sources for which it is
+    equal compile to the same machine code with the same lines. Directives keep their comments:
+    `#include <a//b.h>` has none."""
+    kept: list[str] = []
+    first = ""  # of the line
+    for token in read_tokens(source):
+        text = token.text
+        if token.kind is Kind.NEWLINE:
+            first = ""
+        elif token.kind is not Kind.SPACE:
+            first = first or text
+        if token.kind in (Kind.COMMENT, Kind.BLOCK) and first not in _DIRECTIVES:
+            text = " " + "\n" * text.count("\n")
+        kept.append(text)
+    return re.sub(r"[ \t]+$", "", "".join(kept), flags=re.MULTILINE)

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from threading import Event
 from types import TracebackType
 from typing import Self
 
+from grader.cpp.lexer import lines_of_code
 from grader.plumbing.cache import cache_key
 from grader.records import CompileMistake, Completed, ForeignFile, Submission
 from grader.toolchain.artifacts import Artifacts, keep_artifacts, read_artifacts
@@ -44,21 +46,21 @@ class Order:
     nvdisasm: Nvdisasm
     cache: Path | None
 
-    @property
-    def key(self) -> str:
-        """The name of the cache's entry."""
-        compiler = self.compiler
-        return artifacts_key(
-            self.submission.text,
-            nvcc=compiler.nvcc,
-            nvdisasm=self.nvdisasm,
-            arch=compiler.arch,
+    @cached_property
+    def keys(self) -> tuple[str, str]:
+        """The names of the cache's entries for the text and for its code. Files that differ only in
+        comments share the second, which has no warnings: they quote comments."""
+        text, compiler = self.submission.text, self.compiler
+        of_text, of_code = (
+            artifacts_key(each, nvcc=compiler.nvcc, nvdisasm=self.nvdisasm, arch=compiler.arch)
+            for each in (text, lines_of_code(text))
         )
+        return of_text, of_code
 
     @property
     def is_done(self) -> bool:
         """Whether there is an entry of the cache for it."""
-        return self.cache is not None and (self.cache / self.key).is_file()
+        return self.cache is not None and any((self.cache / key).is_file() for key in self.keys)
 
     def asks_for_the_same(self, other: Order) -> bool:
         """Whether both orders have equal inputs, limits and tools."""
@@ -102,13 +104,16 @@ class Compilation:
 def find_artifacts(order: Order) -> Artifacts | NotCompiled:
     """The tools' outputs for the submission, from the cache if it has them; else the student's
     mistake. Raises ToolMissing, and GraderError if the machine or a tool is at fault."""
-    if order.cache and (artifacts := read_artifacts(order.cache, order.key)):
-        return artifacts
+    if order.cache:
+        known = (read_artifacts(order.cache, key) for key in order.keys)
+        if artifacts := next(filter(None, known), None):
+            return artifacts
     compiler = order.compiler
     made = settle(lambda: _make_artifacts(order), compiler)
     if order.cache is None or not isinstance(made, Artifacts):
         return made
-    return keep_artifacts(order.cache, order.key, made)
+    of_text, of_code = order.keys
+    return keep_artifacts(order.cache, of_text if made.warnings else of_code, made)
 
 
 def artifacts_key(text: str, *, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str) -> str:

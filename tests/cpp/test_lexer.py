@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.cpp.cursor import Cursor
-from grader.cpp.lexer import Kind, Position, find_names, join_lines, read_lines, read_tokens
+from grader.cpp.lexer import (
+    Kind,
+    Position,
+    find_names,
+    join_lines,
+    lines_of_code,
+    read_lines,
+    read_tokens,
+)
 
 PIECES = st.lists(
     st.sampled_from(['R"(', ')"', '"', "'", "//", "/*", "*/", "\\\n", "\n", "a", " "])
@@ -41,6 +49,20 @@ def test_names_are_those_of_the_code() -> None:
 
 def test_lines_are_joined_at_backslashes() -> None:
     assert join_lines("__has\\\n_inc\\ \r\nlude") == "__has_include"
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("// Ann\nint a;  // one\n", "\nint a;\n"),
+        ("int/* a\nb */a; \t\n", "int\na;\n"),
+        ("// one \\\n more\nint a;", "\n\nint a;"),
+        ('s = "// a";  // b', 's = "// a";'),
+        ("#include <a//b.h>\n# define A 1 // c\n", "#include <a//b.h>\n# define A 1 // c\n"),
+    ],
+)
+def test_lines_of_code_have_no_comments(text: str, code: str) -> None:
+    assert lines_of_code(text) == code
 
 
 @pytest.mark.parametrize(

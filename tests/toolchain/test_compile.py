@@ -305,6 +305,27 @@ def test_an_equal_file_of_another_name_is_served_under_its_own(
     assert binary.warnings.startswith("other.cu:2: warning")
 
 
+def test_files_that_differ_only_in_comments_are_compiled_once(
+    counted: Counted, tmp_path: Path
+) -> None:
+    text = CACHED.replace("    int unused;\n", "")
+    first, started = counted.compile(tmp_path, text=f"// Ann\n{text}")
+    assert "nvcc" in started
+    assert counted.compile(tmp_path, text=f"// Bob, alone   \n{text}") == (first, [])
+    _, started = counted.compile(tmp_path, text=f"// Bob\n// alone\n{text}")
+    assert "nvcc" in started  # on other lines
+
+
+def test_a_file_with_a_warning_is_not_shared(counted: Counted, tmp_path: Path) -> None:
+    """The warning quotes a line with its comment."""
+    _, started = counted.compile(tmp_path, text=CACHED.replace("unused;", "unused;  // Ann"))
+    assert "nvcc" in started
+    binary, started = counted.compile(tmp_path, text=CACHED.replace("unused;", "unused;  // Bob"))
+    assert "nvcc" in started
+    assert isinstance(binary, Binary)
+    assert "Ann" not in binary.warnings
+
+
 @pytest.mark.parametrize("change", [{"text": CACHED + "\n"}, {"arch": "sm_80"}])
 def test_another_text_or_architecture_is_compiled_anew(
     counted: Counted, cache: Path, change: dict[str, str]

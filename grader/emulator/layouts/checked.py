@@ -11,6 +11,11 @@ the instruction, and then
 Tag 0 belongs to an untouched granule. An *epoch* ends when all threads of a block synchronise. The
 *ticket owner* of a granule is the number, from 1 on, of the block (in shared memory: the warp) that
 executed the last atomic operation on it, if that operation returned a value, otherwise 0.
+
+A granule is *calm* if a load finds nothing there and leaves no tag. In global memory its byte is
+then 1: no block of the launch has written it, all of it is written, and it has a reader's tag. In
+shared memory its word then has the epoch, from bit 8 on, and the number, from 1 on, of the first
+warp that read it in this epoch; it was written in an earlier epoch. It is calm for all other warps.
 """
 
 from __future__ import annotations
@@ -80,9 +85,11 @@ CHECKED_STATE = np.dtype(
         # TAGS by granule of the block's shared memory
         ("shared_tags", "u8"),
         ("shared_ticket_owners", "u8"),  # u4 per granule: its ticket owner
+        ("shared_calm", pointer_to("uint32_t")),  # per granule
         # the same, as if the window's first granule were at this host address
         ("global_tags", "u8"),
         ("global_ticket_owners", "u8"),
+        ("global_calm", "u8"),  # u1 per granule
         ("written", "u8"),  # a byte per byte of the window, 1 if it was written
         ("fences", pointer_to("uint16_t")),  # per block
         # per instruction: Trait bits, source line (0: none), extent

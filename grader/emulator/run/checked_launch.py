@@ -148,6 +148,8 @@ class CheckedLaunch:
         self._global = make_zeros(2 * global_granules, np.uint64, sparse=sparse).reshape(-1, 2)
         self._shared_ticket_owners = np.zeros(shared_granules, dtype=np.uint32)
         self._global_ticket_owners = make_zeros(global_granules, np.uint32, sparse=sparse)
+        self._shared_calm = np.zeros(shared_granules, dtype=np.uint32)
+        self._global_calm = make_zeros(global_granules, np.uint8, sparse=sparse)
         self.record = np.zeros(1, dtype=CHECKED_STATE)
         record = self.record[0]
         record["shared_shift"], record["global_shift"] = shifts["shared"], shifts["global"]
@@ -160,6 +162,8 @@ class CheckedLaunch:
         record["global_ticket_owners"] = (
             self._global_ticket_owners.ctypes.data - 4 * before
         ) % _WORD
+        record["shared_calm"] = self._shared_calm.ctypes.data
+        record["global_calm"] = (self._global_calm.ctypes.data - before) % _WORD
         record["written"] = (memory.written.ctypes.data - FIRST_OFFSET) % _WORD
         record["instructions"] = count
         record["traits"], record["lines"] = code.traits.ctypes.data, code.lines.ctypes.data

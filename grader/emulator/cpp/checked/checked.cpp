@@ -44,6 +44,7 @@ struct OwnTags {
     const uint64_t *tags;
     uint64_t first_unsynced;
     uint32_t overlapping; // lanes that share their address with another lane
+    uint32_t leaving;     // lanes that leave a reader's tag, of several with one address the last
 };
 
 // Relation of a tag of shared memory to the own tag; `unsynced` is valid for tags of the own warp.
@@ -92,7 +93,7 @@ static uint64_t reading_tag(uint64_t reader, uint64_t own, bool overlaps, const 
     return overlaps || (recent && found.of_another_lane) ? own | FLAG : own;
 }
 
-static void fill_tags(const CheckedAccess &checked, uint64_t *tags)
+uint64_t common_tag(const CheckedAccess &checked)
 {
     const CheckedState &state = checked.state;
     uint64_t owner = state.block, flag = 1, detail;
@@ -103,12 +104,16 @@ static void fill_tags(const CheckedAccess &checked, uint64_t *tags)
     } else {
         detail = state.fences[state.block];
     }
-    uint64_t common = owner << OWNER_SHIFT | flag << FLAG_SHIFT |
-                      (detail & DETAIL_MASK) << DETAIL_SHIFT |
-                      uint64_t(checked.instruction) << INSTRUCTION_SHIFT |
-                      uint64_t(checked.warp.index) * WARP_LANES;
+    return owner << OWNER_SHIFT | flag << FLAG_SHIFT | (detail & DETAIL_MASK) << DETAIL_SHIFT |
+           uint64_t(checked.instruction) << INSTRUCTION_SHIFT |
+           uint64_t(checked.warp.index) * WARP_LANES;
+}
+
+static void fill_tags(const CheckedAccess &checked, uint64_t *tags, uint32_t mask)
+{
+    uint64_t common = common_tag(checked);
     bool bulk = checked.access.is(AccessFlag::BULK);
-    for (uint32_t lane = 0; lane < WARP_LANES; ++lane)
+    for (uint32_t lane : Lanes{mask})
         tags[lane] = common | (bulk ? lowest_lane(checked.warp.mask) : lane);
 }
 
@@ -141,7 +146,7 @@ static uint32_t find_suspects(const CheckedAccess &checked, uint32_t granule, ui
         left[lane] = SHARED ? reading_tag(reader, tag, has(own.overlapping, lane), own) : tag;
         leaving |= left[lane] != 0 ? bit(lane) : 0;
     }
-    for (uint32_t lane : Lanes{leaving})
+    for (uint32_t lane : Lanes{leaving & own.leaving})
         places[lane]->reader = left[lane];
     return suspects;
 }
@@ -189,29 +194,7 @@ static uint32_t find_unwritten(const CheckedAccess &checked, uint32_t mask)
     }
 }
 
-// Whether a load needs no exact rules and leaves no tag, as most loads do: in global memory, where no
-// other block has written and each word was read before; in shared memory, where all is written in
-// an earlier epoch, and another warp was the first reader of this epoch.
-template <bool SHARED> static bool is_ordinary_load(const CheckedAccess &checked, uint32_t mask)
-{
-    const CheckedState &state = checked.state;
-    const Tags *all = checked.tags();
-    bool ordinary = true;
-    for (uint32_t lane : Lanes{mask}) {
-        uint64_t place = checked.place(checked.context.lane_addresses[lane]);
-        for (uint32_t granule = 0; granule < checked.granules(); ++granule) {
-            Tag writer{all[place + granule].writer}, reader{all[place + granule].reader};
-            ordinary &= SHARED ? writer.exists() && !writer.flag() &&
-                                     writer.owner() != state.epoch &&
-                                     reader.owner() == state.epoch &&
-                                     reader.warp() != checked.warp.index
-                               : !writer.exists() && reader.exists();
-        }
-        if (!ordinary)
-            return false;
-    }
-    return SHARED || find_unwritten(checked, mask) == 0;
-}
+// --- all lanes -----------------------------------------------------------------------------------
 
 static void mark_written(const CheckedAccess &checked, uint32_t mask)
 {
@@ -247,39 +230,61 @@ static void leave_writer_tags(const CheckedAccess &checked, uint32_t granule, ui
         uint64_t address = checked.context.lane_addresses[lane] + (granule << checked.shift);
         if (!has(keeping, lane))
             checked.tags_at(address).writer = own.tags[lane];
+        checked.stir(address);
         if (atomic)
             *checked.ticket_owner(address) = ticket_owner;
     }
 }
 
-static void compare(const CheckedAccess &checked, const Slot &slot, uint32_t mask)
+// The lanes that stand for all lanes of a load: of lanes with one address, the first and the last,
+// because one of them may have written there.
+static uint32_t representatives(Access access, const Pattern &pattern, uint32_t mask)
+{
+    uint32_t kind = pattern.kind;
+    if (!access.load ||
+        (kind != PatternKind::BROADCAST && kind != PatternKind::BROADCAST_GROUPS))
+        return mask;
+    uint32_t firsts = first_lanes(pattern.group);
+    return firsts | firsts << (pattern.group - 1);
+}
+
+// The lanes of an access that need the exact rules. A load leaves its tags.
+static uint32_t find_suspects(const CheckedAccess &checked, uint32_t mask, const OwnTags &own)
+{
+    uint32_t suspects = 0;
+    fill_tags(checked, checked.state.own_tags, mask);
+    for (uint32_t granule = 0; granule < checked.granules(); ++granule)
+        suspects |= find_suspects(checked, granule, mask, own);
+    if (!checked.shared() && checked.reads())
+        suspects |= find_unwritten(checked, mask);
+    return suspects;
+}
+
+static void compare(const CheckedAccess &checked, const Pattern &pattern, uint32_t mask)
 {
     Access access = checked.access;
-    // All lanes read one address: the lowest lane stands for all.
-    bool together = access.load && access.width >= 4 &&
-                    pattern_of(slot).kind == PatternKind::BROADCAST;
-    uint32_t checked_lanes = together ? mask & -mask : mask, suspects = 0;
-    if (access.load && (checked.shared() ? is_ordinary_load<true>(checked, checked_lanes)
-                                         : is_ordinary_load<false>(checked, checked_lanes))) {
-        if (checked.shared())
-            report_work(checked, checked_lanes);
+    if (pass_ordinary(checked, pattern, mask)) {
+        if (checked.shared() && checked.context.under_way != nullptr) {
+            fill_tags(checked, checked.state.own_tags, mask);
+            report_work(checked, mask);
+        }
         return;
     }
-    fill_tags(checked, checked.state.own_tags);
     OwnTags own{checked.state.own_tags, uint64_t(checked.warp.synced) << DETAIL_SHIFT,
-                access.atomic ? 0 : pattern_of(slot).overlapping};
-    for (uint32_t granule = 0; granule < checked.granules(); ++granule)
-        suspects |= find_suspects(checked, granule, checked_lanes, own);
-    if (!checked.shared() && checked.reads())
-        suspects |= find_unwritten(checked, checked_lanes);
+                access.atomic ? 0 : pattern.overlapping,
+                pattern.kind == PatternKind::BROADCAST ? bit(0) : FULL_MASK};
+    uint32_t some = representatives(access, pattern, mask);
+    uint32_t suspects = find_suspects(checked, some, own);
+    if (suspects != 0 && some != mask)
+        suspects = find_suspects(checked, some = mask, own);
     if (checked.shared())
-        report_work(checked, checked_lanes);
+        report_work(checked, some);
     for (uint32_t lane : Lanes{suspects})
         judge(checked, lane);
+    if (access.load)
+        return mark_calm(checked, some & ~suspects);
     if (!checked.reads())
         report_collisions(checked, own.overlapping & mask);
-    if (access.load)
-        return;
     if (!checked.shared())
         mark_written(checked, mask);
     for (uint32_t granule = 0; granule < checked.granules(); ++granule)
@@ -329,6 +334,6 @@ void watch_access(Context &context, const Warp &warp, Access access, const Slot 
             return;
         report_overrun(checked, mask);
     }
-    compare(checked, slot, mask);
+    compare(checked, pattern_of(slot), mask);
     pass_on(checked);
 }

@@ -72,9 +72,31 @@ struct CheckedAccess {
     {
         return shared() ? warp.index + 1 : uint32_t(state.block);
     }
+    // Of an address's granule and those behind it: see layouts/checked.py.
+    uint32_t *shared_calm(uint64_t address) const { return state.shared_calm + place(address); }
+    uint8_t *global_calm(uint64_t address) const
+    {
+        return host_pointer(state.global_calm + place(address));
+    }
+    // The granule is not calm any more.
+    void stir(uint64_t address) const
+    {
+        if (shared())
+            *shared_calm(address) = 0;
+        else
+            *global_calm(address) = 0;
+    }
     // Marks of the written bytes of global memory.
     uint8_t *written(uint64_t address) const { return host_pointer(state.written + address); }
 };
+
+// The tag of an access, in its lane 0.
+uint64_t common_tag(const CheckedAccess &checked);
+
+// ordinary.cpp: passes an access that needs no exact rules; false: nothing is done.
+bool pass_ordinary(const CheckedAccess &checked, const Pattern &pattern, uint32_t mask);
+// Marks the granules that are calm after a load, of lanes whose granules are not suspicious.
+void mark_calm(const CheckedAccess &checked, uint32_t mask);
 
 // cluster_races.cpp: the same for an access to shared memory in a cluster, with those of its other
 // blocks.

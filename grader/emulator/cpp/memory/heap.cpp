@@ -82,6 +82,7 @@ static void free_parameters(Context &context, uint64_t address)
     uint64_t first = uint32_t(address) >> state.global_shift;
     uint64_t count = (LAUNCH_HEAD_BYTES + LAUNCH_PARAMETER_BYTES) >> state.global_shift;
     memset(host_pointer(state.global_tags + first * sizeof(Tags)), 0, count * sizeof(Tags));
+    memset(host_pointer(state.global_calm + first), 0, count);
 }
 
 // A system function that the lanes of a path call: those of the heap here, others in Python

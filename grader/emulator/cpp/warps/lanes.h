@@ -59,6 +59,12 @@ inline uint32_t count_lanes(uint32_t mask) { return __builtin_popcount(mask); }
 inline uint32_t bit(uint32_t lane) { return 1u << lane; }
 inline bool has(uint32_t mask, uint32_t lane) { return mask >> lane & 1; }
 
+// The first lane of each group of `size` neighbouring lanes.
+inline uint32_t first_lanes(uint32_t size)
+{
+    return FULL_MASK / uint32_t((uint64_t(1) << size) - 1);
+}
+
 // The lanes of a mask in ascending order: for (uint32_t lane : Lanes{mask}) ...
 struct Lanes {
     uint32_t mask;

@@ -101,8 +101,11 @@ static uint32_t allocate_block(Context &context, Residents &all)
     bool found = warps != 0 && context.shared_host != 0 && context.local_host != 0;
     if (CheckedState *state = context.checked_state) {
         state->shared_tags = allocate(all, state->shared_tag_bytes);
-        state->shared_ticket_owners = allocate(all, state->shared_tag_bytes);
-        found &= state->shared_tags != 0 && state->shared_ticket_owners != 0;
+        uint64_t bytes = state->shared_tag_bytes / sizeof(Tags) * sizeof(uint32_t);
+        state->shared_ticket_owners = allocate(all, bytes);
+        state->shared_calm = reinterpret_cast<uint32_t *>(allocate(all, bytes));
+        found &= state->shared_tags != 0 && state->shared_ticket_owners != 0 &&
+                 state->shared_calm != nullptr;
     }
     if (!found)
         return context.fault_code = FaultCode::OUT_OF_MEMORY;
