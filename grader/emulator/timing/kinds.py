@@ -183,33 +183,34 @@ def _match_kinds(f: Facts) -> tuple[tuple[LaunchKind, bool], ...]:
 
 def read_habits(streams: Streams, code: CodeTable) -> Habits:
     """The properties of the instructions of streams."""
-    codes = streams.steps["code"]
-    accessing = streams.steps["access"] >= 0
-    accesses = streams.accesses[streams.steps["access"][accessing]]
+    codes, access = streams.steps["code"], streams.steps["access"]
+    executed = np.bincount(codes, minlength=len(code.table))
+    kinds, units = code.table["kind"], code.table["unit"]
+    accessing = access >= 0
+    accesses, codes = streams.accesses[access[accessing]], codes[accessing]
     touched, whole = (streams.sectors(mask, accesses) for mask in ("touched", "whole"))
-    kinds, units = code.table["kind"][codes], code.table["unit"][codes]
-    of_access = kinds[accessing]
+    of_access = kinds[codes]
     loads, stores, shared = (of_access == each for each in (Kind.LOAD, Kind.STORE, Kind.SHARED))
     stored = touched[stores].sum()
-    instructions, sectors = max(1, len(codes)), max(1, touched.sum())
+    instructions, sectors = max(1, len(access)), max(1, touched.sum())
     return Habits(
-        swaps=code.swaps[codes].sum() / instructions,
-        lookups=code.lookups[codes].sum() / instructions,
+        swaps=executed[code.swaps].sum() / instructions,
+        lookups=executed[code.lookups].sum() / instructions,
         local=touched[accesses["space"] == TraceWord.LOCAL].sum() / sectors,
         split_stores=(stored - whole[stores].sum()) / max(1, stored),
-        clusters=bool(code.clusters[codes].any()),
+        clusters=bool(executed[code.clusters].any()),
         grid=len(streams.waited) > 0,
         prefetches=touched[of_access == Kind.PREFETCH].sum() / sectors,
         shared=shared.sum() / instructions,
-        barriers=(kinds == Kind.BARRIER).sum() / instructions,
-        strong=(code.table["past_l1"][codes[accessing]][loads] == 1).sum() / max(1, loads.sum()),
-        special=(units == Unit.SPECIAL).sum() / instructions,
-        matrices=code.matrices[codes].sum() / instructions,
+        barriers=executed[kinds == Kind.BARRIER].sum() / instructions,
+        strong=(code.table["past_l1"][codes[loads]] == 1).sum() / max(1, loads.sum()),
+        special=executed[units == Unit.SPECIAL].sum() / instructions,
+        matrices=executed[code.matrices].sum() / instructions,
         copies=(of_access == Kind.COPY).sum() / instructions,
         wavefronts=accesses["wavefronts"][shared].sum() / max(1, shared.sum()),
         load_sectors=touched[loads].sum() / max(1, loads.sum()),
         store_sectors=stored / max(1, stores.sum()),
-        products=bool((kinds == Kind.PRODUCT).any()),
-        objects=bool(np.isin(kinds, _OF_OBJECTS).any()),
-        textures=bool((kinds == Kind.TEXTURE).any()),
+        products=bool(executed[kinds == Kind.PRODUCT].any()),
+        objects=bool(executed[np.isin(kinds, _OF_OBJECTS)].any()),
+        textures=bool(executed[kinds == Kind.TEXTURE].any()),
     )

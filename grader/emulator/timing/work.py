@@ -81,9 +81,11 @@ class Work:
         """Whether blocks work in turns: the launch takes much longer than its waves of blocks would
         without waits."""
         lengths = self.shape.lengths
+        if not lengths.mostly_awaited:
+            return False
         own = self.cycles_alone(self.streams).max() / max(1e-9, self.streams.fraction)
         waves = math.ceil(self.shape.blocks / lengths.together)
-        return bool(lengths.mostly_awaited and lengths.finished > UNEVEN * waves * own)
+        return bool(lengths.finished > UNEVEN * waves * own)
 
     @property
     def polls(self) -> np.ndarray:

@@ -6,21 +6,24 @@
 constexpr uint32_t CALM_SHIFT = 8, CALM_READERS = (1 << CALM_SHIFT) - 1;
 constexpr uint64_t CALM_EPOCHS = (1 << (32 - CALM_SHIFT)) - 1;
 
-// The ranges of granules of an access: their number, and the lanes at whose addresses they begin.
+// The ranges of granules of an access: their lanes, at whose addresses they begin, and their size.
+// The further granules of a row of lanes belong to the lanes behind; of lanes with one address, the
+// tag of the lane `beyond` the first is left last.
 struct Ranges {
-    uint32_t lanes, granules;
-    bool are_rows; // of several lanes, whose addresses ascend
+    uint32_t lanes, granules, beyond = 0;
 
     Ranges(const CheckedAccess &checked, const Pattern &pattern, uint32_t mask)
         : lanes(mask), granules(checked.granules())
     {
         uint32_t kind = pattern.kind;
-        are_rows = kind == PatternKind::CONTIGUOUS || kind == PatternKind::CONTIGUOUS_GROUPS;
+        bool row = kind == PatternKind::CONTIGUOUS || kind == PatternKind::CONTIGUOUS_GROUPS;
         bool together = kind == PatternKind::BROADCAST || kind == PatternKind::BROADCAST_GROUPS;
-        if (are_rows || together)
+        if (row || together)
             lanes = first_lanes(pattern.group);
-        if (are_rows)
+        if (row)
             granules *= pattern.group;
+        if (kind == PatternKind::BROADCAST_GROUPS)
+            beyond = pattern.group - 1;
     }
 };
 
@@ -76,6 +79,8 @@ template <bool SHARED> static bool all_calm(const CheckedAccess &checked, Ranges
 
 void mark_calm(const CheckedAccess &checked, uint32_t mask)
 {
+    if (checked.access.is(AccessFlag::PART)) // the other bytes may not be written
+        return;
     const CheckedState &state = checked.state;
     uint64_t epoch = state.epoch & CALM_EPOCHS;
     for (uint32_t lane : Lanes{mask}) {
@@ -92,7 +97,7 @@ void mark_calm(const CheckedAccess &checked, uint32_t mask)
     }
 }
 
-// --- rows ----------------------------------------------------------------------------------------
+// --- fresh granules ------------------------------------------------------------------------------
 
 // Whether all bytes of global memory from an address on are written.
 static bool all_written(const CheckedAccess &checked, uint32_t address, uint32_t bytes)
@@ -107,11 +112,11 @@ static bool all_written(const CheckedAccess &checked, uint32_t address, uint32_t
 // Whether no other thread has accessed granules recently: in shared memory none in this epoch; in
 // global memory none of another block, and for a load no thread has written them.
 template <bool SHARED, bool LOAD>
-static bool are_fresh(const CheckedAccess &checked, const Tags *tags, uint32_t count)
+static bool are_fresh(const CheckedAccess &checked, Tags *tags, uint32_t count)
 {
     uint64_t block = checked.state.block, epoch = checked.state.epoch & CALM_EPOCHS, stirred = 0;
     if (!SHARED)
-        provide_page(*const_cast<Tags *>(tags));
+        provide_page(*tags);
     for (uint32_t index = 0; index < count; ++index) {
         Tag writer{tags[index].writer}, reader{tags[index].reader};
         if (SHARED)
@@ -126,15 +131,14 @@ static bool are_fresh(const CheckedAccess &checked, const Tags *tags, uint32_t c
     return stirred == 0;
 }
 
-// Leaves the tags of a row of lanes.
+// Leaves the tags of the lanes of a range, from `lane` on.
 template <bool SHARED, bool LOAD>
-static void leave_tags(const CheckedAccess &checked, uint32_t lane, uint32_t count)
+static void leave_tags(const CheckedAccess &checked, Ranges ranges, uint32_t lane, uint64_t first_tag)
 {
     uint32_t address = checked.context.lane_addresses[lane], each = checked.granules();
     Tags *tags = &checked.tags_at(address);
-    uint64_t common = common_tag(checked) + lane;
-    for (uint32_t index = 0; index < count; ++index) {
-        uint64_t own = common + index / each;
+    for (uint32_t index = 0; index < ranges.granules; ++index) {
+        uint64_t own = first_tag + index / each;
         if (!LOAD)
             tags[index].writer = own;
         else if (SHARED || tags[index].reader == 0)
@@ -142,29 +146,32 @@ static void leave_tags(const CheckedAccess &checked, uint32_t lane, uint32_t cou
     }
     if (SHARED) {
         uint32_t calm = LOAD ? calm_number(checked.state, checked.warp.index) : 0;
-        for (uint32_t index = 0; index < count; ++index)
+        for (uint32_t index = 0; index < ranges.granules; ++index)
             checked.shared_calm(address)[index] = calm;
     } else {
-        memset(checked.global_calm(address), LOAD, count);
+        memset(checked.global_calm(address), LOAD, ranges.granules);
         if (!LOAD)
-            memset(checked.written(address), 1, count << checked.shift);
+            memset(checked.written(address), 1, ranges.granules << checked.shift);
     }
 }
 
 template <bool SHARED, bool LOAD>
-static bool pass_rows(const CheckedAccess &checked, Ranges ranges)
+static bool pass_fresh(const CheckedAccess &checked, Ranges ranges, uint32_t overlapping)
 {
     const uint32_t *addresses = checked.context.lane_addresses;
     for (uint32_t lane : Lanes{ranges.lanes}) {
-        const Tags *tags = &checked.tags_at(addresses[lane]);
+        Tags *tags = &checked.tags_at(addresses[lane]);
         if (!are_fresh<SHARED, LOAD>(checked, tags, ranges.granules))
             return false;
         if (!SHARED && LOAD &&
             !all_written(checked, addresses[lane], ranges.granules << checked.shift))
             return false;
     }
+    uint64_t common = common_tag(checked);
     for (uint32_t lane : Lanes{ranges.lanes})
-        leave_tags<SHARED, LOAD>(checked, lane, ranges.granules);
+        leave_tags<SHARED, LOAD>(checked, ranges, lane,
+                                 (common | (has(overlapping, lane) ? FLAG : 0)) + lane +
+                                     ranges.beyond);
     return true;
 }
 
@@ -172,16 +179,17 @@ bool pass_ordinary(const CheckedAccess &checked, const Pattern &pattern, uint32_
 {
     Access access = checked.access;
     bool shared = checked.shared();
-    if (access.atomic)
+    if (access.atomic || access.is(AccessFlag::PART))
         return false;
     Ranges ranges(checked, pattern, mask);
     if (access.load && (shared ? all_calm<true>(checked, ranges) : all_calm<false>(checked, ranges)))
         return true;
-    if (!ranges.are_rows || pattern.overlapping != 0 || access.is(AccessFlag::BULK))
+    bool reads_shared = shared && access.load;
+    if (access.is(AccessFlag::BULK) || (pattern.overlapping != 0 && !reads_shared))
         return false;
     if (shared)
-        return access.load ? pass_rows<true, true>(checked, ranges)
-                           : pass_rows<true, false>(checked, ranges);
-    return access.load ? pass_rows<false, true>(checked, ranges)
-                       : pass_rows<false, false>(checked, ranges);
+        return access.load ? pass_fresh<true, true>(checked, ranges, pattern.overlapping)
+                           : pass_fresh<true, false>(checked, ranges, 0);
+    return access.load ? pass_fresh<false, true>(checked, ranges, 0)
+                       : pass_fresh<false, false>(checked, ranges, 0);
 }
