@@ -206,7 +206,7 @@ def lines_of_code(source: str) -> str:
         text = token.text
         if token.kind is Kind.NEWLINE:
             first = ""
-        elif token.kind is not Kind.SPACE:
+        elif token.kind not in _UNSEEN:
             first = first or text
         if token.kind in (Kind.COMMENT, Kind.BLOCK) and first not in _DIRECTIVES:
             text = " " + "\n" * text.count("\n")

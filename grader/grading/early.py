@@ -2,7 +2,7 @@
 emulated device, or a GPU's worker and Nsight Compute. For this reason the module imports little.
 
 Nothing is decided here. The grading itself reports a wrong name, exercise or file later; the
-started compilation is then stopped.
+started work is then stopped.
 """
 
 from __future__ import annotations

@@ -58,6 +58,7 @@ def test_lines_are_joined_at_backslashes() -> None:
         ("int/* a\nb */a; \t\n", "int\na;\n"),
         ("// one \\\n more\nint a;", "\n\nint a;"),
         ('s = "// a";  // b', 's = "// a";'),
+        ("/* a */ #include <a//b.h>", "  #include <a//b.h>"),
         ("#include <a//b.h>\n# define A 1 // c\n", "#include <a//b.h>\n# define A 1 // c\n"),
     ],
 )

@@ -28,6 +28,30 @@ def test_finds_what_is_planted_and_nothing_else(file: Path) -> None:
     assert named_lines(findings) == planted.lines, told
 
 
+ROWS = """
+// in: float a[32]
+// out: float y[32]
+// launch: shift<<<1, 32>>>(y, a)
+extern "C" __global__ void shift(float* y, const float* a) {
+    __shared__ float row[32];
+    int lane = threadIdx.x;
+    row[lane] = a[lane];
+    __syncthreads();
+    float kept = row[lane < 16 ? lane : lane - 8];
+    y[lane] = kept;
+    if (lane >= FIRST) row[lane - 8] = kept + 1;
+}
+"""
+"""Lanes 8 to 15 and 16 to 23 read the same elements; lane 24 and those behind it have their own."""
+
+
+@pytest.mark.parametrize(("first", "kinds"), [(24, set()), (16, {"race"})])
+def test_rows_of_lanes_that_overlap_in_part(first: int, kinds: set[str], tmp_path: Path) -> None:
+    path = tmp_path / "race--rows.cu"
+    path.write_text(ROWS.replace("FIRST", str(first)), encoding="utf-8")
+    assert {finding.kind.value for finding in find_bugs(read_planted(path))} == kinds
+
+
 def test_enough_is_planted() -> None:
     bugs = [read_planted(file) for file in FILES]
     assert sum(bug.kind != NONE for bug in bugs) >= 20

@@ -21,6 +21,7 @@ import pycuda.driver as cuda
 from grader.devices.base import Arrays
 from grader.devices.gpu.arena import Arena
 from grader.devices.gpu.driver import close_context, find_device, make_context
+from grader.devices.gpu.gpu_lock import WAIT_SECONDS
 from grader.devices.gpu.modules import Code
 from grader.devices.gpu.ncu import (
     ERROR,
@@ -29,6 +30,7 @@ from grader.devices.gpu.ncu import (
     POLL_SECONDS,
     READY,
     REQUEST,
+    START_SECONDS,
     Request,
     read_inputs,
 )
@@ -40,13 +42,14 @@ def main(argv: Sequence[str]) -> int:
     folder = Path(argv[0])
     # output of kernels' printf at each replay
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    # The default action of SIGALRM ends the process even while it waits in the driver.
+    signal.setitimer(signal.ITIMER_REAL, START_SECONDS + WAIT_SECONDS)
     cuda.init()
     try:
         request = read_request(folder)
         context = make_context(find_device(request.gpu_index))
         (folder / READY).touch()
         wait_for(folder / GO, folder)
-        # The default action of SIGALRM ends the process even while it waits in the driver.
         signal.setitimer(signal.ITIMER_REAL, request.wall_seconds)
         for number, program in enumerate(request.programs):
             run_program(program, read_inputs(folder, number))

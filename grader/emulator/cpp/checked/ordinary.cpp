@@ -131,14 +131,16 @@ static bool are_fresh(const CheckedAccess &checked, Tags *tags, uint32_t count)
     return stirred == 0;
 }
 
-// Leaves the tags of the lanes of a range, from `lane` on.
+// Leaves the tags of the lanes of a range, from `first` on.
 template <bool SHARED, bool LOAD>
-static void leave_tags(const CheckedAccess &checked, Ranges ranges, uint32_t lane, uint64_t first_tag)
+static void leave_tags(const CheckedAccess &checked, Ranges ranges, uint32_t first, uint64_t common,
+                       uint32_t overlapping)
 {
-    uint32_t address = checked.context.lane_addresses[lane], each = checked.granules();
+    uint32_t address = checked.context.lane_addresses[first], each = checked.granules();
     Tags *tags = &checked.tags_at(address);
     for (uint32_t index = 0; index < ranges.granules; ++index) {
-        uint64_t own = first_tag + index / each;
+        uint32_t lane = first + ranges.beyond + index / each;
+        uint64_t own = common | (has(overlapping, lane) ? FLAG : 0) | lane;
         if (!LOAD)
             tags[index].writer = own;
         else if (SHARED || tags[index].reader == 0)
@@ -169,9 +171,7 @@ static bool pass_fresh(const CheckedAccess &checked, Ranges ranges, uint32_t ove
     }
     uint64_t common = common_tag(checked);
     for (uint32_t lane : Lanes{ranges.lanes})
-        leave_tags<SHARED, LOAD>(checked, ranges, lane,
-                                 (common | (has(overlapping, lane) ? FLAG : 0)) + lane +
-                                     ranges.beyond);
+        leave_tags<SHARED, LOAD>(checked, ranges, lane, common, overlapping);
     return true;
 }
 
