@@ -241,7 +241,7 @@ static void leave_writer_tags(const CheckedAccess &checked, uint32_t granule, ui
 static uint32_t representatives(Access access, const Pattern &pattern, uint32_t mask)
 {
     uint32_t kind = pattern.kind;
-    if (!access.load ||
+    if (!access.load || mask != FULL_MASK ||
         (kind != PatternKind::BROADCAST && kind != PatternKind::BROADCAST_GROUPS))
         return mask;
     uint32_t firsts = first_lanes(pattern.group);
@@ -272,7 +272,7 @@ static void compare(const CheckedAccess &checked, const Pattern &pattern, uint32
     }
     OwnTags own{checked.state.own_tags, uint64_t(checked.warp.synced) << DETAIL_SHIFT,
                 access.atomic ? 0 : pattern.overlapping,
-                pattern.kind == PatternKind::BROADCAST ? bit(0) : FULL_MASK};
+                pattern.kind == PatternKind::BROADCAST ? mask & -mask : FULL_MASK};
     uint32_t some = representatives(access, pattern, mask);
     uint32_t suspects = find_suspects(checked, some, own);
     if (suspects != 0 && some != mask)

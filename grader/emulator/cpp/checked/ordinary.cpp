@@ -15,6 +15,8 @@ struct Ranges {
     Ranges(const CheckedAccess &checked, const Pattern &pattern, uint32_t mask)
         : lanes(mask), granules(checked.granules())
     {
+        if (mask != FULL_MASK)
+            return;
         uint32_t kind = pattern.kind;
         bool row = kind == PatternKind::CONTIGUOUS || kind == PatternKind::CONTIGUOUS_GROUPS;
         bool together = kind == PatternKind::BROADCAST || kind == PatternKind::BROADCAST_GROUPS;
