@@ -12,8 +12,7 @@ import pytest
 
 from grader.records import Binary, Completed, RunTool, Submission, ToolLimits
 from grader.sandbox.process import run_tool
-from grader.toolchain.artifacts import read_artifacts
-from grader.toolchain.compilation import artifacts_key
+from grader.toolchain.compilation import artifacts_keys, find_kept
 from grader.toolchain.compile import compile_submission, list_cubin
 from grader.toolchain.elf import Elf
 from grader.toolchain.line_table import read_lines
@@ -124,9 +123,7 @@ def test_what_is_shipped_is_what_the_compiler_makes(
         limits=ToolLimits(),
         cache=tmp_path,
     )
-    made = read_artifacts(
-        tmp_path, artifacts_key(source.text, nvcc=nvcc, nvdisasm=nvdisasm, arch=ARCH)
-    )
+    made = find_kept(tmp_path, artifacts_keys(source.text, nvcc, nvdisasm, ARCH))
     assert made is not None
     ours, theirs = Elf(made.cubin), Elf(known.cubin)
     assert ours.code == theirs.code

@@ -5,6 +5,7 @@ This module imports little, so that the compiler starts before the rest of the g
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -48,14 +49,9 @@ class Order:
 
     @cached_property
     def keys(self) -> tuple[str, str]:
-        """The names of the cache's entries for the text and for its code. Files that differ only in
-        comments share the second, which has no warnings: they quote comments."""
+        """The names of the cache's entries: see `artifacts_keys`."""
         text, compiler = self.submission.text, self.compiler
-        of_text, of_code = (
-            artifacts_key(each, nvcc=compiler.nvcc, nvdisasm=self.nvdisasm, arch=compiler.arch)
-            for each in (text, lines_of_code(text))
-        )
-        return of_text, of_code
+        return artifacts_keys(text, compiler.nvcc, self.nvdisasm, compiler.arch)
 
     @property
     def is_done(self) -> bool:
@@ -104,10 +100,8 @@ class Compilation:
 def find_artifacts(order: Order) -> Artifacts | NotCompiled:
     """The tools' outputs for the submission, from the cache if it has them; else the student's
     mistake. Raises ToolMissing, and GraderError if the machine or a tool is at fault."""
-    if order.cache:
-        known = (read_artifacts(order.cache, key) for key in order.keys)
-        if artifacts := next(filter(None, known), None):
-            return artifacts
+    if order.cache and (artifacts := find_kept(order.cache, order.keys)):
+        return artifacts
     compiler = order.compiler
     made = settle(lambda: _make_artifacts(order), compiler)
     if order.cache is None or not isinstance(made, Artifacts):
@@ -116,9 +110,16 @@ def find_artifacts(order: Order) -> Artifacts | NotCompiled:
     return keep_artifacts(order.cache, of_text if made.warnings else of_code, made)
 
 
-def artifacts_key(text: str, *, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str) -> str:
-    """The name of the cache's entry for a source text that these tools compile."""
-    return cache_key(text, nvcc.identity, nvdisasm.version, *compile_options(arch))
+def artifacts_keys(text: str, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str) -> tuple[str, str]:
+    """The names of the cache's entries for a text that these tools compile, and for its code. Files
+    that differ only in comments share the second, which has no warnings: they quote comments."""
+    tools = (nvcc.identity, nvdisasm.version, *compile_options(arch))
+    return cache_key(text, *tools), cache_key(lines_of_code(text), *tools)
+
+
+def find_kept(cache: Path, keys: Iterable[str]) -> Artifacts | None:
+    """The first entry with one of these names, if there is one."""
+    return next(filter(None, (read_artifacts(cache, key) for key in keys)), None)
 
 
 def _make_artifacts(order: Order) -> Artifacts | NotCompiled:

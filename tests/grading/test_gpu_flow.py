@@ -17,11 +17,12 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import grader
+from grader.devices.gpu import counting
 from grader.devices.gpu.ncu import PlanRun
 from grader.devices.gpu.ncu_metrics import CountedLaunch
 from grader.devices.gpu.peak import Attributes, find_peak
 from grader.errors import GraderError, WorkerError
-from grader.grading import benchmark, gpu_counts, on_gpu
+from grader.grading import benchmark, on_gpu
 from grader.grading import grade as grade_page
 from grader.grading.measure import CHECKPOINTS, measure
 from grader.records import (
@@ -189,16 +190,16 @@ def test_counters_of_the_baseline_come_from_who_counted_the_submission(
     compared: Path, grade: Grade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     times = TIMES_MS | {"unfixed": 2 * FLOOR_MS}
-    monkeypatch.setattr(gpu_counts, "count_later", lambda *_, **__: NO_NCU)
+    monkeypatch.setattr(counting, "count_later", lambda *_, **__: NO_NCU)
     emulated = check(grade("solutions/transpose.cu", ClockedGpu(times)), "global_store_sectors")
     assert (emulated.value, emulated.relative_value) == (
         64 * 128 / 8,
         64 * 128,
     )  # at the emulated benchmark's sizes
-    monkeypatch.setattr(gpu_counts, "count_later", count_stores(submission=30, naive=200))
+    monkeypatch.setattr(counting, "count_later", count_stores(submission=30, naive=200))
     by_ncu = check(grade("solutions/transpose.cu", ClockedGpu(times)), "global_store_sectors")
     assert (by_ncu.status, by_ncu.value, by_ncu.relative_value) == (CheckStatus.PASSED, 30, 200)
-    monkeypatch.setattr(gpu_counts, "count_later", count_stores(submission=40))
+    monkeypatch.setattr(counting, "count_later", count_stores(submission=40))
     again = check(grade("solutions/transpose.cu", ClockedGpu(times)), "global_store_sectors")
     assert (again.value, again.relative_value) == (40, 200)  # the baseline is counted once
 
@@ -236,7 +237,7 @@ def test_the_starter_loses_points_to_time_and_conflicts(grade: Grade) -> None:
 def test_without_ncu_the_emulated_device_counts_and_the_score_says_so(
     grade: Grade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gpu_counts, "count_later", lambda *_, **__: NO_NCU)
+    monkeypatch.setattr(counting, "count_later", lambda *_, **__: NO_NCU)
     score = grade("starter/transpose.cu", ClockedGpu(TIMES_MS))
     conflicts = check(score, "shared_bank_conflicts")
     assert conflicts.source is Source.COUNTED
@@ -254,7 +255,7 @@ def test_ncu_counts_at_the_benchmarks_size(grade: Grade, monkeypatch: pytest.Mon
     counted = (
         CountedLaunch(own, Traffic(123, Lookups(1, 4), Lookups(0, 0)), hardware_bank_conflicts=17),
     )
-    monkeypatch.setattr(gpu_counts, "count_later", lambda *_, **__: (counted,))
+    monkeypatch.setattr(counting, "count_later", lambda *_, **__: (counted,))
     score = grade("solutions/transpose.cu", ClockedGpu(TIMES_MS))
     metrics = {metric.name: metric for metric in score.metrics}
     assert metrics["instructions_executed"].value == 7
@@ -276,7 +277,7 @@ def test_ncu_counts_at_the_benchmarks_size(grade: Grade, monkeypatch: pytest.Mon
 def test_what_nobody_can_count_is_not_measured(
     grade: Grade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gpu_counts, "count_later", lambda *_, **__: NO_NCU)
+    monkeypatch.setattr(counting, "count_later", lambda *_, **__: NO_NCU)
     monkeypatch.setattr(
         benchmark, "count_on_stand_in", lambda *_: "it does not know an instruction"
     )

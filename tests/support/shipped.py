@@ -38,7 +38,7 @@ from grader.toolchain.artifacts import (
     parse_artifacts,
     read_artifacts,
 )
-from grader.toolchain.compilation import artifacts_key
+from grader.toolchain.compilation import artifacts_keys, find_kept
 from grader.toolchain.compile import compile_submission, list_cubin, listing_key
 from grader.toolchain.workspace import compile_options
 from tests.support.compiling import DEFAULT_LEVEL, find_tools
@@ -113,8 +113,8 @@ def fill_cache(folder: Path, shipped: Shipped) -> int:
         return len(shipped.listings)
     fitting = [source for source in find_sources() if text_digest(source) in shipped.artifacts]
     for source in fitting:
-        key = artifacts_key(source.text, nvcc=nvcc, nvdisasm=nvdisasm, arch=ARCH)
-        keep_artifacts(folder, key, shipped.artifacts[text_digest(source)])
+        of_text, _ = artifacts_keys(source.text, nvcc, nvdisasm, ARCH)
+        keep_artifacts(folder, of_text, shipped.artifacts[text_digest(source)])
     for key, other in shipped.others.items():
         keep_artifacts(folder, key, other)
     return len(shipped.listings) + len(fitting) + len(shipped.others)
@@ -130,8 +130,9 @@ def keep_others(cache: Path) -> None:
     kept."""
     shipped, (nvcc, nvdisasm) = read_shipped(), find_tools()
     own = {
-        artifacts_key(source.text, nvcc=nvcc, nvdisasm=nvdisasm, arch=ARCH)
+        key
         for source in find_sources()
+        for key in artifacts_keys(source.text, nvcc, nvdisasm, ARCH)
     }
     own |= {listing_key(listing.cubin, nvdisasm) for listing in shipped.listings.values()}
     found = {
@@ -160,8 +161,8 @@ def make_shipped(cache: Path, others: Mapping[str, Artifacts]) -> Shipped:
             limits=ToolLimits(),
             cache=cache,
         )
-        key = artifacts_key(source.text, nvcc=nvcc, nvdisasm=nvdisasm, arch=ARCH)
-        return read_artifacts(cache, key) if isinstance(made, Binary) else None
+        keys = artifacts_keys(source.text, nvcc, nvdisasm, ARCH)
+        return find_kept(cache, keys) if isinstance(made, Binary) else None
 
     def list_(cubin: bytes) -> tuple[str, Artifacts]:
         listing = list_cubin(cubin, nvdisasm=nvdisasm, arch=ARCH, run=tools.run, cache=cache)

@@ -90,7 +90,7 @@ std::string describe_frames(const std::vector<uintptr_t> &frames)
     return text;
 }
 
-// `main+0x52` for a person, where no symbols of lines are known.
+// `main+0x52` or `program+0x1969` for a person, where no symbols of lines are known.
 std::string describe_place(uintptr_t address)
 {
     Dl_info info = {};
@@ -100,7 +100,8 @@ std::string describe_place(uintptr_t address)
     bool named = info.dli_sname != nullptr;
     auto base = reinterpret_cast<uintptr_t>(named ? info.dli_saddr : info.dli_fbase);
     snprintf(text, sizeof text, "+0x%zx", address - base);
-    return (named ? info.dli_sname : info.dli_fname) + std::string(text);
+    std::string file = info.dli_fname;
+    return (named ? info.dli_sname : file.substr(file.rfind('/') + 1)) + text;
 }
 
 // --- faults -------------------------------------------------------------------------------------
