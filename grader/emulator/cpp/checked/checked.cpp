@@ -44,7 +44,7 @@ struct OwnTags {
     const uint64_t *tags;
     uint64_t first_unsynced;
     uint32_t overlapping; // lanes that share their address with another lane
-    uint32_t leaving;     // lanes that leave a reader's tag, of several with one address the last
+    uint32_t leaving;     // lanes that may leave a reader's tag; the last of an address stays
 };
 
 // Relation of a tag of shared memory to the own tag; `unsynced` is valid for tags of the own warp.

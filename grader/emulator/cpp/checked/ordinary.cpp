@@ -184,7 +184,8 @@ bool pass_ordinary(const CheckedAccess &checked, const Pattern &pattern, uint32_
     if (access.atomic || access.is(AccessFlag::PART))
         return false;
     Ranges ranges(checked, pattern, mask);
-    if (access.load && (shared ? all_calm<true>(checked, ranges) : all_calm<false>(checked, ranges)))
+    auto calm = shared ? all_calm<true> : all_calm<false>;
+    if (access.load && calm(checked, ranges))
         return true;
     bool reads_shared = shared && access.load;
     if (access.is(AccessFlag::BULK) || (pattern.overlapping != 0 && !reads_shared))
