@@ -33,7 +33,7 @@ CHOICES = 5
 """Choices of doubts per round: the prediction of a row depends on the doubts of its neighbours."""
 FREEDOM = 2.0
 """Degrees of freedom of the t density."""
-PRIOR = 1e-3
+PRIOR = 1e-2
 """Cost of the logarithm of a trait's scale: traits without influence keep a scale of about 1."""
 LEAST_NOISE = 4e-5
 """Least variance of the logarithm of a time (0.6 %): between runs and between GPUs of a type."""
@@ -140,4 +140,5 @@ class LeftOut:
         distances = jnp.sqrt(jnp.maximum(0.0, squared) + 1e-10)  # the root's slope is finite
         part = covary(distances, jax.nn.sigmoid(parameters["near"]), jnp.exp)
         noise = noise_of(parameters) * jnp.eye(len(squares))
-        return jnp.outer(self._widths, self._widths) * part + noise
+        shared = jnp.minimum(self._widths[:, None], self._widths)
+        return shared**2 * part + noise

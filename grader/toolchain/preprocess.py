@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from grader.cpp.lexer import lines_of_code
 from grader.plumbing.cache import cache_key, recall, remember
 from grader.records import CompileMistake, Evaded, ForeignFile, RunTool, Submission, ToolLimits
 from grader.toolchain.blame import settle
@@ -41,7 +42,8 @@ def preprocess(
     cache: Path | None = None,
 ) -> Preprocessed | CompileMistake | ForeignFile | Evaded:
     """Preprocess as the device compilation does, and expand `macro_names` after the submission's
-    last line; or read the result from `cache`, a folder.
+    last line; or read the result from `cache`, a folder: files that differ only in comments share
+    it.
 
     Else a mistake: the compiler's message, or a forbidden file that took part in it.
     """
@@ -75,9 +77,8 @@ def keep_for_equal_directives(
 def _key(submission: Submission, macro_names: Sequence[str], nvcc: Nvcc, arch: str) -> str:
     roots = map(str, nvcc.include_roots)  # the names of files are kept, which lie there
     options = compile_options(arch)
-    return "macros-" + cache_key(
-        submission.text, nvcc.identity, *options, "", *roots, "", *macro_names
-    )
+    code = lines_of_code(submission.text)
+    return "macros-" + cache_key(code, nvcc.identity, *options, "", *roots, "", *macro_names)
 
 
 def _preprocess(

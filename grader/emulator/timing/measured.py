@@ -56,11 +56,12 @@ class Correction:
 @dataclass(frozen=True)
 class Metric:
     """How alike the errors of two launches are. `scales`: distance per unit of each trait. The
-    covariance of two errors, in standard deviations of their kinds, is the sum of two Matérn
+    covariance of two errors is the lesser variance of their kinds, times the sum of two Matérn
     functions of the distance, of order 1/2 and 3/2; `near`: the share of the first, which ends at
-    smaller distances. `noise`: standard deviation of the logarithm of a time between runs, and
-    between GPUs of the same type. `widths`: half the width of an interval in predicted standard
-    deviations, by kind of launch; that of UNKNOWN for all other kinds."""
+    smaller distances. With the lesser variance, a small error of one kind is not enlarged for a
+    neighbour of a kind whose errors are large. `noise`: standard deviation of the logarithm of a
+    time between runs, and between GPUs of the same type. `widths`: half the width of an interval in
+    predicted standard deviations, by kind of launch; that of UNKNOWN for all other kinds."""
 
     scales: np.ndarray
     near: float
@@ -115,11 +116,12 @@ class Measured:
         near = near[np.isfinite(distances[near])]
         widths = np.array([width_of(self.kinds[row], self.intervals) for row in near])
         own, noise = width_of(kind, self.intervals), self.metric.noise**2
-        known = np.outer(widths, widths) * self.metric.covariance(
+        known = np.minimum.outer(widths, widths) ** 2 * self.metric.covariance(
             self.traits[near], self.traits[near]
         )
         known += np.diag(noise + self.doubts[near] ** 2)
-        shared = own * widths * self.metric.covariance(self.traits[near], place[None])[:, 0]
+        alike = self.metric.covariance(self.traits[near], place[None])[:, 0]
+        shared = np.minimum(own, widths) ** 2 * alike
         weights = np.linalg.solve(known, shared)
         centre = float(weights @ self.errors[near])
         return centre, sqrt(own**2 + noise - float(weights @ shared))

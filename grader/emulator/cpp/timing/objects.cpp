@@ -11,9 +11,9 @@ namespace timing {
 // Cycles on an H200: from an arrival until the object has it, from the end of a phase until a
 // waiting warp continues, and of a wait for a phase that has ended.
 constexpr double ARRIVE_CYCLES = 26.0, RELEASE_CYCLES = 25.0, TEST_CYCLES = 44.0;
-// Cycles of an SM for an operation of a warp on an object: 4 to 32 warps that test their own object
-// take 6.1 to 6.3 cycles each on an H200 (benchmarks/kernels/costs/object_tests.cu).
-constexpr double OPERATION_CYCLES = 6.0;
+// Cycles of an SM for an operation of a warp on an object, and for a test of its phase: 32 warps on
+// an H200, each with its own object (benchmarks/kernels/costs/object_arrivals.cu, object_tests.cu).
+constexpr double OPERATION_SLOT = 6.0, TEST_SLOT = 4.0;
 // From the issue of a bulk copy until its first request, and from its last data until its arrival.
 constexpr double BULK_START = 10.0, BULK_END = 0.0;
 // Cycles of a copy and of each of its sectors in the unit for bulk copies: an H200's SM receives 62
@@ -76,18 +76,18 @@ static void arrive(const SM &sm, int64_t slot, Operation operation, double at)
         }
 }
 
-// Occupies the unit for barrier objects for an operation at `t`; returns its start.
-static double pass_objects(const SM &sm, double t)
+// Occupies the unit for barrier objects for these cycles from `t` on; returns the start.
+static double pass_objects(const SM &sm, double t, double cycles)
 {
     double &free = sm.shared->objects_free, begin = max(free, t);
-    free = begin + OPERATION_CYCLES;
+    free = begin + cycles;
     return begin;
 }
 
 Ends change_objects(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, double t)
 {
     int64_t last = index < 0 ? -1 : index + sm.accesses[index].more;
-    t = pass_objects(sm, t);
+    t = pass_objects(sm, t, OPERATION_SLOT);
     double at = t + ARRIVE_CYCLES;
     if (row.argument == OBJECT_COPIES)
         at = max(at, warp.copied);
@@ -105,7 +105,7 @@ Ends await_phase(const SM &sm, Warp &warp, int64_t index, double t)
 {
     Operation operation = index < 0 ? Operation{NO_OBJECT, 0, 0} : read_operation(sm.accesses[index]);
     const Object *object = find_object(sm, warp.place, operation.address);
-    t = pass_objects(sm, t);
+    t = pass_objects(sm, t, TEST_SLOT);
     if (object == nullptr)
         return {t + TEST_CYCLES, t + TEST_CYCLES};
     if ((object->phase & 1) == operation.threads)
