@@ -1,4 +1,4 @@
-// Kernels that read textures: a line for each with its name, the width of the picture, and milliseconds.
+// Kernels that access textures and surfaces: a line for each with its name, the width of the picture, and milliseconds.
 // Argument: the width, 1024 or 4096. The L2 is flushed before each kernel; the median of eleven counts.
 #include <algorithm>
 #include <cstdio>
@@ -6,6 +6,7 @@
 #include <vector>
 
 using Object = cudaTextureObject_t;
+using Surface = cudaSurfaceObject_t;
 
 struct Place {
     int x, y, index;
@@ -64,17 +65,64 @@ __global__ void gather(Object from, const int *list, float *to)
     to[i] = tex1Dfetch<float>(from, list[i]);
 }
 
-template <class Texel> Object make_picture(int width, bool linear)
+template <class Texel> __global__ void read_surface(Surface from, Texel *to, int width)
 {
-    cudaArray_t array;
-    const cudaChannelFormatDesc format = cudaCreateChannelDesc<Texel>();
-    cudaMallocArray(&array, &format, width, width);
-    const std::vector<Texel> texels(size_t(width) * width);
-    const size_t bytes = width * sizeof(Texel);
-    cudaMemcpy2DToArray(array, 0, 0, texels.data(), bytes, bytes, width, cudaMemcpyHostToDevice);
+    const Place at = place_of(width);
+    to[at.index] = surf2Dread<Texel>(from, at.x * int(sizeof(Texel)), at.y);
+}
+
+template <class Texel> __global__ void write_surface(const Texel *from, Surface to, int width)
+{
+    const Place at = place_of(width);
+    surf2Dwrite(from[at.index], to, at.x * int(sizeof(Texel)), at.y);
+}
+
+template <class Texel> __global__ void copy_surface(Surface from, Surface to)
+{
+    const Place at = place_of(0);
+    const int x = at.x * int(sizeof(Texel));
+    surf2Dwrite(surf2Dread<Texel>(from, x, at.y), to, x, at.y);
+}
+
+__global__ void transpose_surface(Surface from, Surface to)
+{
+    const Place at = place_of(0);
+    surf2Dwrite(surf2Dread<float>(from, at.x * 4, at.y), to, at.y * 4, at.x);
+}
+
+__global__ void blur_surface(Surface from, Surface to)
+{
+    const Place at = place_of(0);
+    float sum = 0;
+    for (int dy = -1; dy <= 1; dy++)
+        for (int dx = -1; dx <= 1; dx++)
+            sum += surf2Dread<float>(from, (at.x + dx) * 4, at.y + dy, cudaBoundaryModeClamp);
+    surf2Dwrite(sum, to, at.x * 4, at.y);
+}
+
+template <class Texel> cudaResourceDesc make_array(int width)
+{
     cudaResourceDesc resource{};
     resource.resType = cudaResourceTypeArray;
-    resource.res.array.array = array;
+    const cudaChannelFormatDesc format = cudaCreateChannelDesc<Texel>();
+    cudaMallocArray(&resource.res.array.array, &format, width, width, cudaArraySurfaceLoadStore);
+    const std::vector<Texel> texels(size_t(width) * width);
+    const size_t bytes = width * sizeof(Texel);
+    cudaMemcpy2DToArray(resource.res.array.array, 0, 0, texels.data(), bytes, bytes, width, cudaMemcpyHostToDevice);
+    return resource;
+}
+
+template <class Texel> Surface make_surface(int width)
+{
+    const cudaResourceDesc resource = make_array<Texel>(width);
+    Surface made;
+    cudaCreateSurfaceObject(&made, &resource);
+    return made;
+}
+
+template <class Texel> Object make_picture(int width, bool linear)
+{
+    const cudaResourceDesc resource = make_array<Texel>(width);
     cudaTextureDesc how{};
     how.filterMode = linear ? cudaFilterModeLinear : cudaFilterModePoint;
     how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
@@ -136,6 +184,16 @@ int main(int, char **words)
     show("blur_7x7", width, [&] { blur<3><<<grid, block>>>(linear, y, width); });
     show("scale", width, [&] { scale<<<grid, block>>>(linear, y, width); });
     show("rotate", width, [&] { rotate<<<grid, block>>>(linear, y, width); });
+    const Surface from = make_surface<float>(width), into = make_surface<float>(width);
+    const Surface from4 = make_surface<float4>(width), into4 = make_surface<float4>(width);
+    show("read_surface", width, [&] { read_surface<<<grid, block>>>(from, y, width); });
+    show("read_surface_float4", width, [&] { read_surface<<<grid, block>>>(from4, to, width); });
+    show("write_surface", width, [&] { write_surface<<<grid, block>>>(y, into, width); });
+    show("write_surface_float4", width, [&] { write_surface<<<grid, block>>>(to, into4, width); });
+    show("copy_surface", width, [&] { copy_surface<float><<<grid, block>>>(from, into); });
+    show("copy_surface_float4", width, [&] { copy_surface<float4><<<grid, block>>>(from4, into4); });
+    show("transpose_surface", width, [&] { transpose_surface<<<grid, block>>>(from, into); });
+    show("blur_surface", width, [&] { blur_surface<<<grid, block>>>(from, into); });
     const Object memory = make_linear_memory(count);
     std::vector<int> places(count);
     for (int &place : places)

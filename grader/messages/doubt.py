@@ -10,7 +10,6 @@ from grader.records import SUBMISSION, LaunchResult, MetricValue, Source, Timing
 
 _UNKNOWN_FIGURES = "this GPU's figures are not known"
 _UNMODELLED = {
-    Unmodelled.SURFACES: "what surfaces cost is not modelled",
     Unmodelled.UNEVEN_BLOCKS: (
         "its blocks differ so much from each other that those which were traced cannot stand for"
         " all"

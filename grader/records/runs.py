@@ -133,10 +133,9 @@ class Launched:
 
 
 class Unmodelled(StrEnum):
-    """Why a launch has no modelled time: it reads or writes surfaces; the traced blocks do not
-    represent the others; its threads wait for each other in loops."""
+    """Why a launch has no modelled time: the traced blocks do not represent the others; its threads
+    wait for each other in loops."""
 
-    SURFACES = "surfaces"
     UNEVEN_BLOCKS = "uneven_blocks"
     WAITS = "waits"
 

@@ -35,7 +35,6 @@ from grader.records import (
     ScalarArgument,
     Submission,
     Texture,
-    Unmodelled,
 )
 from tests.support.compiling import compile_source
 
@@ -341,7 +340,34 @@ def test_a_texture_unit_reads_as_fast_as_an_h200s(
     assert taken == pytest.approx(cycles, rel=0.2)
 
 
-def test_surfaces_have_no_modelled_time() -> None:
+CHASE = """
+extern "C" __global__ void chase(cudaSurfaceObject_t s, int *out) {
+    int x = 0;
+#pragma unroll 1
+    for (int k = 0; k < 256; k++)
+        x = 4 * surf2Dread<int>(s, x, 0);
+    out[threadIdx.x] = x;
+}
+"""
+
+
+@pytest.mark.parametrize("warps", [1, 8])
+def test_reads_of_surfaces_take_as_long_as_on_an_h200(warps: int) -> None:
+    """105 cycles for a turn in which each read waits for the one before."""
+    buffers = {
+        "s": (np.zeros((8, 32), np.int32), Texture(surface=True)),
+        "out": (np.zeros(1024, np.int32), None),
+    }
+    execution, _ = run(CHASE, buffers, threads=32 * warps, mode=ModelledMode(0))
+    modelled = execution.launches[0].modelled
+    assert modelled is not None
+    taken = (modelled.time_ms - LAUNCH_MS) * 1e3 * CLOCK_MHZ / 256
+    assert taken == pytest.approx(105, rel=0.1)
+
+
+def test_stores_to_surfaces_have_a_modelled_time() -> None:
     buffers = {"to": (np.zeros((3, 4), np.float32), Texture(surface=True))}
     execution, _ = run(BESIDE, buffers, output="to", threads=4, mode=ModelledMode(0))
-    assert execution.launches[0].unmodelled is Unmodelled.SURFACES
+    modelled = execution.launches[0].modelled
+    assert modelled is not None
+    assert modelled.kind == "textures"

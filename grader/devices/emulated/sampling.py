@@ -61,8 +61,6 @@ that neighbours share."""
 TRACE_WORDS, LEAST_WORDS, MOST_WORDS = 6_000_000, 4_000, 1_000_000
 """Memory for all traces of a window, and the least and largest memory per warp, in words of 4
 bytes."""
-_SURFACES = {"SULD", "SUST"}
-"""Instructions whose accesses are not traced."""
 _SPAN = ("warp", "block", "start", "length", "code", "cause", "stall")
 
 
@@ -328,8 +326,6 @@ def _model(
 ) -> LaunchRun:
     """The run with its modelled time, from the window if its work is like the launch's, else from
     the spread."""
-    if any(i.base in _SURFACES for i in drawn.ready.native.decoded):
-        return replace(ran, unmodelled=Unmodelled.SURFACES)
     stage = drawn.stage
     found = estimate(drawn.ready.native, traced, stage.figures, held, stage.spans)
     if found is None:

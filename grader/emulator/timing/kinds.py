@@ -34,6 +34,7 @@ FEW_WARPS = 16
 
 
 _OF_OBJECTS = [Kind.PHASE, Kind.BULK_LOAD, Kind.BULK_STORE]
+_OF_TEXTURES = [Kind.TEXTURE, Kind.SURFACE_STORE]
 
 
 class LaunchKind(StrEnum):
@@ -212,5 +213,5 @@ def read_habits(streams: Streams, code: CodeTable) -> Habits:
         store_sectors=stored / max(1, stores.sum()),
         products=bool(executed[kinds == Kind.PRODUCT].any()),
         objects=bool(executed[np.isin(kinds, _OF_OBJECTS)].any()),
-        textures=bool(executed[kinds == Kind.TEXTURE].any()),
+        textures=bool(executed[np.isin(kinds, _OF_TEXTURES)].any()),
     )

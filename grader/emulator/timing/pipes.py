@@ -68,6 +68,7 @@ class Kind(IntEnum):
     """As VARIABLE, with a pass for each distinct value of the warp."""
     DELAY = 28
     """The warp's next instruction waits for the latency."""
+    SURFACE_STORE = 29
 
 
 @dataclass(frozen=True)
@@ -142,6 +143,9 @@ TEXTURE = Pipe(Unit.MEMORY, Kind.TEXTURE, 130)
 TEXTURE_FETCH = Pipe(Unit.MEMORY, Kind.TEXTURE, 160)
 """Reads of textures, and of linear memory by the texture unit (H200: 140 and 170 cycles with the
 instructions around them)."""
+SURFACE_LOAD = Pipe(Unit.MEMORY, Kind.TEXTURE, 70)
+"""H200: 105 cycles for a turn of a loop that reads a surface."""
+SURFACE_STORE = Pipe(Unit.MEMORY, Kind.SURFACE_STORE)
 CONSTANT_LOAD = Pipe(Unit.NONE, Kind.CONSTANT, 30)
 BARRIER_RESULT = Pipe(Unit.NONE, Kind.CONSTANT, 33)
 """What `__syncthreads_count()` and its like return: by the unit for address divergence, 2 cycles of

@@ -22,7 +22,10 @@ _SECTORS = np.array([mask.bit_count() for mask in range(1 << LINE_SECTORS)])
 """Number of sectors in a mask of a line."""
 
 
-_COUNTED_APART = [Kind.COPY, Kind.PREFETCH, Kind.BULK_LOAD, Kind.BULK_STORE, Kind.TEXTURE]
+_COUNTED_APART = [
+    *(Kind.COPY, Kind.PREFETCH, Kind.BULK_LOAD, Kind.BULK_STORE),
+    *(Kind.TEXTURE, Kind.SURFACE_STORE),
+]
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,12 @@ from grader.emulator.codegen.tools import I32, I64, Value, const, offset
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.operands import Address, Immediate, Operand, Register, Special
 from grader.emulator.layouts.textures import SurfaceForm, TextureForm
-from grader.emulator.timing.pipes import GLOBAL_LOAD, GLOBAL_STORE, TEXTURE, TEXTURE_FETCH
+from grader.emulator.timing.pipes import (
+    SURFACE_LOAD,
+    SURFACE_STORE,
+    TEXTURE,
+    TEXTURE_FETCH,
+)
 
 _KINDS = {
     "1D": 1,
@@ -128,7 +133,8 @@ def store_surface(e: Emitter, i: Decoded) -> None:
 
 
 _SLOT = "surface"
-"""Nsight Compute does not count surface accesses as loads and stores of global memory."""
+"""Nsight Compute does not count surface accesses as loads and stores of global memory. The runtime
+traces them when it locates their elements."""
 
 
 def _locate(
@@ -148,8 +154,8 @@ def _locate(
     form |= SurfaceForm.TRAP * i.has("TRAP") | SurfaceForm.IGNORE * i.has("IGN")
     count = (form & SurfaceForm.DIMENSIONS) + bool(form & SurfaceForm.ARRAY)
     set_lane_data(e, e.data_words(Register(address.register.index), count))
-    facts = (e.context_pointer, e.index, e.lane_mask(), _handle(e, handle))
-    e.try_call("locate_surface", *facts, const(form), const(i.access_bytes))
+    facts = (e.context_pointer, e.warp_pointer, e.index, e.lane_mask(), _handle(e, handle))
+    e.try_call("locate_surface", *facts, const(form), const(i.access_bytes), const(int(load)))
     low, inside = lane_data(e, 2)
     mask = e.b.extract_element(inside, const(0))
     high = e.splat(e.context.load("global_window"))
@@ -164,6 +170,6 @@ TEXTURES: dict[str, Opcode] = {
     "TXD": row(sample_with_derivatives, pipe=TEXTURE),
     "TLD": row(fetch, "LZ SCR", pipe=TEXTURE_FETCH),
     "TLD4": row(gather, "R G B A SCR", pipe=TEXTURE),
-    "SULD": row(load_surface, _FORMS, pipe=GLOBAL_LOAD),
-    "SUST": row(store_surface, _FORMS, pipe=GLOBAL_STORE),
+    "SULD": row(load_surface, _FORMS, pipe=SURFACE_LOAD),
+    "SUST": row(store_surface, _FORMS, pipe=SURFACE_STORE),
 }

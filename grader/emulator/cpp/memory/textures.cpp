@@ -224,6 +224,11 @@ static uint32_t choose_face(float *at)
 // (H200: 4.0, 8.0 for linear memory; 8.1 to 9.4, 16.5, 33.8 for arrays).
 constexpr uint32_t FETCH_CYCLES = 4, READ_CYCLES = 8, NARROW = 4;
 
+// Cycles of the texture unit for a warp that reads a surface (H200: blur_surface in
+// benchmarks/textures.cu, 63 cycles of an SM for nine reads and a store; 4 where all lanes
+// read the same element).
+constexpr uint32_t SURFACE_CYCLES = 6;
+
 static uint32_t cycles_of(const Texture &texture, bool fetch, bool blends)
 {
     if (fetch)
@@ -237,19 +242,25 @@ static uint32_t cycles_of(const Texture &texture, bool fetch, bool blends)
 // bytes by 2 rows.
 constexpr uint64_t TILE_WIDTH = 64, TILE_ROWS = 8, PART = 16, HALF_TILE = TILE_WIDTH * TILE_ROWS / 2;
 
-// The address of a texel's sector. The rows of linear memory have no tiles.
-static uint32_t sector_of(const Texture &texture, const int64_t *texels, uint32_t layer)
+// The address of byte x of row y. The rows of linear memory have no tiles.
+static uint32_t tiled_address(const Texture &texture, uint64_t x, uint64_t y, uint64_t z)
 {
-    uint64_t x = uint64_t(texels[0]) * texture.texel_bytes, y = uint64_t(texels[1]);
     uint64_t width = uint64_t(texture.row_texels) * texture.texel_bytes;
-    uint64_t slice = layer + uint64_t(texels[2]), start = slice * texture.extents[1] * width;
+    uint64_t start = z * texture.extents[1] * width;
     bool tiled = !texture.fetched && texture.extents[1] > 1 && width % TILE_WIDTH == 0;
     uint64_t place = y * width + x;
     if (tiled)
         place = (y / TILE_ROWS * (width / TILE_WIDTH) + x / TILE_WIDTH) * 2 * HALF_TILE +
                 x % TILE_WIDTH / (2 * PART) * HALF_TILE + y % TILE_ROWS / 2 * TILE_WIDTH +
-                x % (2 * PART) / PART * SECTOR_BYTES;
-    return uint32_t(texture.first + start + place) & ~(SECTOR_BYTES - 1);
+                x % (2 * PART) / PART * SECTOR_BYTES + y % 2 * PART + x % PART;
+    return uint32_t(texture.first + start + place);
+}
+
+// The address of a texel's sector.
+static uint32_t sector_of(const Texture &texture, const int64_t *texels, uint32_t layer)
+{
+    uint64_t x = uint64_t(texels[0]) * texture.texel_bytes;
+    return tiled_address(texture, x, texels[1], layer + texels[2]) & ~(SECTOR_BYTES - 1);
 }
 
 static void trace_texels(Context &context, Warp &warp, uint32_t instruction, uint32_t mask,
@@ -258,6 +269,19 @@ static void trace_texels(Context &context, Warp &warp, uint32_t instruction, uin
     memcpy(context.lane_addresses, sectors, sizeof context.lane_addresses);
     trace_access(context, warp, Access{Space::GLOBAL, true, false, SECTOR_BYTES, 0}, cycles,
                  instruction, mask);
+}
+
+static void trace_elements(Context &context, Warp &warp, uint32_t instruction, uint32_t mask,
+                           uint32_t *places, uint32_t width, bool load)
+{
+    if (!load) {
+        memcpy(context.lane_addresses, places, sizeof context.lane_addresses);
+        return trace_access(context, warp, Access{Space::GLOBAL, false, false, width, 0}, 0,
+                            instruction, mask);
+    }
+    for (uint32_t lane : Lanes{mask})
+        places[lane] &= ~(SECTOR_BYTES - 1);
+    trace_texels(context, warp, instruction, mask, places, larger(SURFACE_CYCLES, width));
 }
 
 // Reads a texture; the first coordinate of a layered texture is the layer. `channels`: mask of the
@@ -329,11 +353,13 @@ EXPORT uint32_t emulator_read_texture(Context *context, Warp *warp, uint32_t ins
 // The address of a surface element: byte x of row y in slice z or the layer. Stores the lower words
 // of the addresses, and in lane 0 of the next word the mask of lanes inside the surface. Returns a
 // FaultCode.
-EXPORT uint32_t emulator_locate_surface(Context *context, uint32_t instruction, uint32_t mask,
-                                        uint32_t handle, uint32_t form, uint32_t width)
+EXPORT uint32_t emulator_locate_surface(Context *context, Warp *warp, uint32_t instruction,
+                                        uint32_t mask, uint32_t handle, uint32_t form,
+                                        uint32_t width, uint32_t load)
 {
     bool layered = form & SurfaceForm::ARRAY;
     uint32_t dimensions = form & SurfaceForm::DIMENSIONS, inside = 0, addresses[WARP_LANES] = {};
+    uint32_t tiled[WARP_LANES] = {};
     const Texture *found = find(*context, handle, dimensions, layered, true);
     if (mask != 0 && found == nullptr)
         return report_fault(*context, FaultCode::UNSUPPORTED, instruction, lowest_lane(mask));
@@ -341,7 +367,7 @@ EXPORT uint32_t emulator_locate_surface(Context *context, uint32_t instruction, 
         const Texture &surface = *found;
         const uint32_t extents[] = {surface.extents[0] * surface.texel_bytes, surface.extents[1],
                                     surface.extents[2], surface.layers};
-        int64_t address = 0, bytes = 1;
+        int64_t address = 0, bytes = 1, places[AXES + 1] = {};
         bool within = true;
         for (uint32_t axis = 0; axis < dimensions + layered; ++axis) {
             int64_t extent = extents[axis < dimensions ? axis : AXES], size = axis ? 1 : width;
@@ -350,15 +376,19 @@ EXPORT uint32_t emulator_locate_surface(Context *context, uint32_t instruction, 
             within &= reaches;
             if (!reaches && !(form & SurfaceForm::TRAP))
                 place = place < 0 ? 0 : extent - size;
+            places[axis < dimensions ? axis : AXES] = place;
             address += place * bytes;
             bytes *= extent;
         }
         addresses[lane] = uint32_t(surface.first + address);
+        tiled[lane] = tiled_address(surface, places[0], places[1], places[2] + places[AXES]);
         if (!within && form & SurfaceForm::TRAP)
             return report_fault(*context, FaultCode::GLOBAL_BOUNDS, instruction, lane,
                                 uint64_t(context->global_window) << 32 | addresses[lane]);
         inside |= within || !(form & SurfaceForm::IGNORE) ? bit(lane) : 0;
     }
+    if (warp->trace < warp->trace_end)
+        trace_elements(*context, *warp, instruction, inside, tiled, width, load);
     memcpy(context->lane_data, addresses, sizeof addresses);
     context->lane_data[WARP_LANES] = inside;
     return FaultCode::NONE;

@@ -396,6 +396,7 @@ static Ends execute(const SM &sm, Partition &partition, Warp &warp, const CodeRo
     case Kind::SHARED:
     case Kind::LOAD:
     case Kind::STORE:
+    case Kind::SURFACE_STORE:
     case Kind::ATOMIC:
     case Kind::COPY:
     case Kind::PREFETCH:

@@ -63,7 +63,7 @@ inline double turns_of(const Line &line, int64_t atomic)
 inline bool is_global(int64_t kind)
 {
     return kind == Kind::LOAD || kind == Kind::STORE || kind == Kind::ATOMIC ||
-           kind == Kind::COPY || kind == Kind::PREFETCH;
+           kind == Kind::COPY || kind == Kind::PREFETCH || kind == Kind::SURFACE_STORE;
 }
 
 inline bool is_bulk(int64_t kind) { return kind == Kind::BULK_LOAD || kind == Kind::BULK_STORE; }

@@ -25,7 +25,8 @@ static void touch_line(const Touched &touched, const Line &line, int64_t kind)
     if (region == nullptr)
         return;
     bool updates = kind == Kind::ATOMIC;
-    bool stores = kind == Kind::STORE || kind == Kind::BULK_STORE || updates;
+    bool stores = kind == Kind::STORE || kind == Kind::SURFACE_STORE ||
+                  kind == Kind::BULK_STORE || updates;
     uint32_t sectors = uint32_t(line.touched) & LINE_MASK, &words = touched.words[line.number];
     provide_page(words);
     uint16_t &known = touched.known[line.number];
