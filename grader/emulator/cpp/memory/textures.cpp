@@ -275,9 +275,9 @@ static void trace_elements(Context &context, Warp &warp, uint32_t instruction, u
                            uint32_t *places, uint32_t width, bool load)
 {
     if (!load) {
+        Access store{Space::GLOBAL, false, false, uint8_t(width), 0};
         memcpy(context.lane_addresses, places, sizeof context.lane_addresses);
-        return trace_access(context, warp, Access{Space::GLOBAL, false, false, width, 0}, 0,
-                            instruction, mask);
+        return trace_access(context, warp, store, 0, instruction, mask);
     }
     for (uint32_t lane : Lanes{mask})
         places[lane] &= ~(SECTOR_BYTES - 1);
