@@ -137,9 +137,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """One worker with --run-gpu: Nsight Compute refuses a second profiler, and concurrent kernels
-    disturb measured times.
+    disturb measured times. Else one more than there are processors: tests of servers and of workers
+    that hang wait for a tenth of their time.
     """
-    return 1 if config.getoption("--run-gpu") else None
+    return 1 if config.getoption("--run-gpu") else (os.cpu_count() or 1) + 1
 
 
 def share_libraries(users: Path, own: Path) -> None:

@@ -10,7 +10,8 @@ import pycuda.driver as cuda
 from grader.devices.gpu.ptx import COPY_BLOCK, COPY_QUADS, DIGEST_BLOCK, PTX, WORD_BYTES
 
 COPY_BYTES = 256 << 20
-COPY_RUNS = 7
+COPY_RUNS = 41
+"""On an H200, the median of 7 runs varies by 4 %, that of 41 by 0.3 %."""
 
 
 class OwnKernels:
