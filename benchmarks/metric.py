@@ -33,7 +33,7 @@ CHOICES = 5
 """Choices of doubts per round: the prediction of a row depends on the doubts of its neighbours."""
 FREEDOM = 2.0
 """Degrees of freedom of the t density."""
-PRIOR = 1e-2
+PRIOR = 1e-3
 """Cost of the logarithm of a trait's scale: traits without influence keep a scale of about 1."""
 LEAST_NOISE = 4e-5
 """Least variance of the logarithm of a time (0.6 %): between runs and between GPUs of a type."""

@@ -2,8 +2,9 @@
 
     python benchmarks/model.py [--gpu h100|h200] [--only PART] [--record] [--json FILE]
 
-Measured times are those of tests/data/times_GPU.json (written on that GPU by benchmarks/times.py)
-and, for the H100, of tests/data/truth/h100.json. Prints kernel, size, measured and modelled time,
+Measured times are those of tests/data/times_GPU.json (written on that GPU by benchmarks/times.py),
+of gradings on that GPU (verdicts_GPU.json; for programs that times_GPU.json lacks), and, for the
+H100, of tests/data/truth/h100.json. Prints kernel, size, measured and modelled time,
 and error; the errors of each family and group; and the number of pairs that the model orders
 correctly, among pairs within a task whose measured times differ by at least 15 %. Modelled times
 are corrected as in a grading, but without the kernel's own measured times. --record writes
@@ -31,12 +32,22 @@ from error_table import (
     make_row,
     rank,
 )
-from jobs import KERNELS, MICROBENCHMARKS, ROOT, Job, choose, find_jobs
+from jobs import (
+    KERNELS,
+    MICROBENCHMARKS,
+    ROOT,
+    Job,
+    choose,
+    find_jobs,
+    find_submissions,
+    read_timed,
+)
 from kept_work import model_jobs
 from times import read_rows
 
 from grader.devices.gpus import read_gpus
 from grader.emulator.timing.measured import read_measured
+from tests.support.known import digest
 
 TRUTH_FILE = ROOT / "tests" / "data" / "truth" / "h100.json"
 ERRORS = ROOT / "tests" / "data" / "model_errors.json"
@@ -92,7 +103,10 @@ def read_times(gpu: str) -> dict[tuple[str, str, str], tuple[float, str | None]]
     """Measured milliseconds and the digest of the measured source, by exercise, name and label.
     Times of truth/ replace others."""
     rows = read_rows(times_of(gpu))
-    times = {row.key: (row.ms, row.source) for row in rows if row.ms is not None}
+    times: dict[tuple[str, str, str], tuple[float, str | None]] = {
+        **{key: (ms, None) for key, ms in times_of_gradings(gpu)},
+        **{row.key: (row.ms, row.source) for row in rows if row.ms is not None},
+    }
     if gpu == "h100":
         for kernel, entry in json.loads(TRUTH_FILE.read_text(encoding="utf-8"))["kernels"].items():
             family, _, name = kernel.partition("/")
@@ -101,6 +115,27 @@ def read_times(gpu: str) -> dict[tuple[str, str, str], tuple[float, str | None]]
                 label = "x".join(map(str, each["size"]))
                 times[exercise, f"truth/{name}", label] = each["ms"]["median"], None
     return times
+
+
+def times_of_gradings(gpu: str) -> Iterator[tuple[tuple[str, str, str], float]]:
+    """The milliseconds of known submissions that were graded on this GPU: the useful work over the
+    measured fraction of the peak."""
+    path = ROOT / "tests" / "data" / f"verdicts_{gpu}.json"
+    verdicts = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    device = read_gpus()[gpu].emulated_info
+    for job in find_submissions(()):
+        verdict = verdicts.get(f"{job.exercise}/{job.name}")
+        if verdict is None or verdict["sha256"] != digest(job.path):
+            continue
+        exercise, checks = read_timed(job.exercise), verdict["checks"]
+        for metric, work, peak in (
+            ("bandwidth_fraction", exercise.useful_bytes, device.peak_bandwidth_gbps),
+            ("compute_fraction", exercise.useful_flops, 1e3 * (exercise.peak_tflops(device) or 0)),
+        ):
+            _, fraction = checks.get(metric, (0, None))
+            if fraction and work is not None:
+                ms = work.evaluate(job.sizes) / (fraction * peak) / 1e6
+                yield (job.exercise, job.name, job.label), ms
 
 
 def model_all(timed: Sequence[tuple[Job, float]], gpu: str) -> Iterator[Row]:

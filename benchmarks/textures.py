@@ -1,4 +1,4 @@
-"""Modelled times of kernels that access textures and surfaces, beside an H200's (tests/data/textures_h200.txt).
+"""Modelled times of kernels with textures and surfaces, beside an H200's (textures_h200.txt).
 
     python benchmarks/textures.py
     nvcc -arch=sm_90 -o textures benchmarks/textures.cu && ./textures 1024 && ./textures 4096

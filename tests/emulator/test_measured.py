@@ -63,6 +63,26 @@ def test_traits_count_by_their_scales() -> None:
     assert known.estimate(KIND, np.array([0.0, 0.1]))[0] < 0.05
 
 
+def test_a_doubted_kernel_counts_for_the_same_launch() -> None:
+    rows = (("a", 0.02, HERE), ("b", 0.02, NEAR), ("other", 0.2, np.array([0.0, 0.2])))
+    known = measured(*rows, doubts=(0.0, 0.0, 0.2))
+    assert known.estimate(KIND, rows[2][2])[0] == pytest.approx(0.2, abs=0.02)
+    assert known.estimate(KIND, np.array([0.0, 0.3]))[0] < 0.1
+
+
+def test_of_the_same_launch_the_row_without_doubt_counts() -> None:
+    known = measured(("a", 0.02, HERE), ("b", 0.3, HERE), doubts=(0.0, 0.3))
+    assert known.estimate(KIND, HERE)[0] == pytest.approx(0.02, abs=0.02)
+
+
+def test_a_small_error_of_a_narrow_kind_is_not_enlarged_for_a_wide_kind() -> None:
+    kinds = {"narrow": Interval(0.95, 1.05, 100), UNKNOWN: Interval(0.5, 2.0, 100)}
+    names, zero = ["a", "far"], np.zeros(2)
+    places, errors = np.array([HERE, FAR]), np.array([0.05, 0.0])
+    known = Measured(places, errors, zero, names, ["narrow", KIND], kinds, METRIC)
+    assert known.estimate(KIND, NEAR)[0] <= 0.05
+
+
 def test_a_doubted_kernel_does_not_move_its_neighbours() -> None:
     rows = (("a", 0.02, HERE), ("b", 0.02, NEAR), ("other", 3.0, np.array([0.0, 0.2])))
     place = np.array([0.0, 0.1])

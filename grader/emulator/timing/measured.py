@@ -34,6 +34,10 @@ from grader.emulator.timing.kinds import Facts, LaunchKind
 MEASURED = Path(__file__).parent / "measured.json"
 NEAREST = 128
 """Rows that predict an error. All rows together would change the time by 0.2 % (median)."""
+SAME = 0.01
+"""The distance within which launches share errors that their traits do not explain."""
+OTHER_WORK = 0.3
+"""A larger doubt means that the launch did other work when it was timed: none shares its error."""
 FAR_RATE = 0.3
 """Distances of the covariance's far part are this fraction of those of its near part."""
 _SCALE = 1000
@@ -83,8 +87,8 @@ class Metric:
 class Measured:
     """Launches with measured times, a row each. `traits`: their scaled traits; `errors`: the
     logarithms of measured over modelled times; `doubts`: standard deviations of what in these
-    errors has other causes than the traits; `kernels`: names; `kinds`: kinds of launches.
-    `intervals`: by kind of launch."""
+    errors has other causes than the traits, and which only the same launch shares; `kernels`:
+    names; `kinds`: kinds of launches. `intervals`: by kind of launch."""
 
     traits: np.ndarray
     errors: np.ndarray
@@ -116,15 +120,19 @@ class Measured:
         near = near[np.isfinite(distances[near])]
         widths = np.array([width_of(self.kinds[row], self.intervals) for row in near])
         own, noise = width_of(kind, self.intervals), self.metric.noise**2
-        known = np.minimum.outer(widths, widths) ** 2 * self.metric.covariance(
-            self.traits[near], self.traits[near]
-        )
-        known += np.diag(noise + self.doubts[near] ** 2)
-        alike = self.metric.covariance(self.traits[near], place[None])[:, 0]
-        shared = np.minimum(own, widths) ** 2 * alike
+        traits, doubts = self.traits[near], self.doubts[near]
+        same = nearly_same(traits, place[None])[:, 0]
+        known_doubts = np.where(doubts < OTHER_WORK, doubts, 0.0)
+        here = known_doubts[same > 0.5]
+        doubt = float(here.min()) if here.size else 0.0
+        known = np.minimum.outer(widths, widths) ** 2 * self.metric.covariance(traits, traits)
+        known += np.outer(known_doubts, known_doubts) * nearly_same(traits, traits)
+        known += np.diag(noise + doubts**2 - known_doubts**2)
+        alike = self.metric.covariance(traits, place[None])[:, 0]
+        shared = np.minimum(own, widths) ** 2 * alike + doubt * known_doubts * same
         weights = np.linalg.solve(known, shared)
         centre = float(weights @ self.errors[near])
-        return centre, sqrt(own**2 + noise - float(weights @ shared))
+        return centre, sqrt(own**2 + doubt**2 + noise - float(weights @ shared))
 
 
 def describe(facts: Facts) -> np.ndarray:
@@ -160,6 +168,12 @@ def covary(
     far = FAR_RATE * distances
     found: np.ndarray = near * exp(-distances) + (1 - near) * (1 + far) * exp(-far)
     return found
+
+
+def nearly_same(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The correlation of what has other causes than the traits, of each launch of `left` with each
+    of `right`: 1 for the same launch, 0 for any other."""
+    return np.asarray(np.exp(-squared_distances(left, right) / SAME**2))
 
 
 def squared_distances(left: np.ndarray, right: np.ndarray) -> np.ndarray:
