@@ -21,6 +21,7 @@ import pytest
 from grader.cuda.build import library_folder
 from grader.devices.choose import BUILD_PYCUDA, has_pycuda
 from grader.emulator.isa.operands import parse_operand
+from grader.emulator.timing.measured import Correction
 from grader.errors import ToolMissing
 from grader.grading.tools import keep_tools_ready
 from grader.plumbing.cache import default_cache
@@ -137,10 +138,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """One worker with --run-gpu: Nsight Compute refuses a second profiler, and concurrent kernels
-    disturb measured times. Else one more than there are processors: tests of servers and of workers
-    that hang wait for a tenth of their time.
+    disturb measured times.
     """
-    return 1 if config.getoption("--run-gpu") else (os.cpu_count() or 1) + 1
+    return 1 if config.getoption("--run-gpu") else None
+
+
+@pytest.fixture
+def simulated_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Times of the simulation alone: corrections by times of similar kernels hide its rules."""
+    monkeypatch.setattr(
+        "grader.emulator.timing.launch_time.correct",
+        lambda *_, **__: Correction(1.0, 1.0, 1.0),
+    )
 
 
 def share_libraries(users: Path, own: Path) -> None:

@@ -110,6 +110,7 @@ ONE_WORKS = {
 """Ways in which a single thread does everything."""
 
 
+@pytest.mark.usefixtures("simulated_times")
 @pytest.mark.parametrize("body", ONE_WORKS.values(), ids=ONE_WORKS)
 def test_the_time_of_the_only_block_that_works_is_the_launch_s(body: str) -> None:
     assert LEAST_MS < time_of(body) < 1.5 * LEAST_MS

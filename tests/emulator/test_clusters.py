@@ -76,6 +76,7 @@ def modelled_ms(body: str, *, grid: int = 256, cluster: int = 2) -> float:
     return modelled.time_ms
 
 
+@pytest.mark.usefixtures("simulated_times")
 def test_reads_of_other_blocks_take_longer_than_own_ones_and_by_the_packets_of_a_warp() -> None:
     own, same_word, pairs = (
         modelled_ms(SPREAD.format(read=read))

@@ -86,9 +86,9 @@ class Metric:
 @dataclass(frozen=True)
 class Measured:
     """Launches with measured times, a row each. `traits`: their scaled traits; `errors`: the
-    logarithms of measured over modelled times; `doubts`: standard deviations of what in these
-    errors has other causes than the traits, and which only the same launch shares; `kernels`:
-    names; `kinds`: kinds of launches. `intervals`: by kind of launch."""
+    logarithms of measured over modelled times; `doubts`: standard deviations of the part of
+    these errors that has other causes than the traits, and that only the same launch shares;
+    `kernels`: names; `kinds`: kinds of launches. `intervals`: by kind of launch."""
 
     traits: np.ndarray
     errors: np.ndarray
@@ -171,8 +171,8 @@ def covary(
 
 
 def nearly_same(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """The correlation of what has other causes than the traits, of each launch of `left` with each
-    of `right`: 1 for the same launch, 0 for any other."""
+    """The correlation of the errors that have other causes than the traits, of each launch of
+    `left` with each of `right`: 1 for the same launch, 0 for any other."""
     return np.asarray(np.exp(-squared_distances(left, right) / SAME**2))
 
 
