@@ -1,4 +1,4 @@
-// Kernels that access textures and surfaces: a line for each with its name, the width of the picture, and milliseconds.
+// Kernels with textures and surfaces: a line for each with its name, the width of the picture, and milliseconds.
 // Argument: the width, 1024 or 4096. The L2 is flushed before each kernel; the median of eleven counts.
 #include <algorithm>
 #include <cstdio>

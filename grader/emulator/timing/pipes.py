@@ -69,6 +69,7 @@ class Kind(IntEnum):
     DELAY = 28
     """The warp's next instruction waits for the latency."""
     SURFACE_STORE = 29
+    """As STORE; no counter of global memory counts it."""
 
 
 @dataclass(frozen=True)
