@@ -40,6 +40,9 @@ GPU_VERDICTS: dict[str, dict[str, dict[str, Any]]] = {
 MODEL_ERROR = 0.15
 """Modelled times may be off by so much before the rule is broken; benchmarks/model.py publishes the
 errors."""
+INPUTS_DIFFER = 0.015
+"""A GPU counts with other inputs than the emulated device, and a count that depends on them, as the
+instructions of a softmax do that rescales at each new maximum, moves the last digit of a score."""
 SAID_OF_DOUBT = {
     TOO_CLOSE_TO_CALL: "too close to call on a model",
     HARDLY_KNOWN: "the model does not know this kind of kernel well",
@@ -117,7 +120,7 @@ def test_no_more_points_than_a_gpu_gives(known: Known, cache: Path) -> None:
     score = grade(known, f"emulated:{gpu}", cache)
     exercise = read_exercise(ROOT / "exercises" / known.file.parent.name)
     doubt = points_within_the_model_s_error(exercise, verdict, score)
-    assert score.score <= verdict["score"] + doubt + 0.005, (
+    assert score.score <= verdict["score"] + doubt + INPUTS_DIFFER, (
         f"{verdict['score']} and {doubt:.2f} on an {gpu.upper()}\n{describe(score)}"
     )
 

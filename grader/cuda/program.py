@@ -246,7 +246,8 @@ def _execute(
     with (
         _leaving_interrupts_to_program(),  # first: the program may be faster than this process
         subprocess.Popen(
-            command,
+            [_named_in(job, command[0]), *command[1:]],
+            executable=command[0],
             cwd=job.folder,
             env=environment,
             stdin=None if job.stdin is None else subprocess.PIPE,
@@ -268,6 +269,15 @@ def _execute(
             raise
     code = process.returncode
     return (128 - code if code < 0 else code), stdout, stderr
+
+
+def _named_in(job: ProgramJob, program: str) -> str:
+    """argv[0]: a compiled program is named as if it lay beside its source, where programs look for
+    their files."""
+    if not job.sources or Path(program).name != Path(job.sources[0]).stem:
+        return program
+    name = Path(job.sources[0]).with_suffix("")
+    return str(name) if len(name.parts) > 1 else f"./{name}"
 
 
 def _fix_addresses() -> None:

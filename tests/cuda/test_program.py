@@ -232,6 +232,15 @@ def test_local_headers_and_several_files(tmp_path: Path) -> None:
     assert run.exit_code == 8
 
 
+def test_a_program_is_named_as_if_it_lay_beside_its_source(tmp_path: Path) -> None:
+    (tmp_path / "name.cu").write_text(
+        "#include <cstdio>\nint main(int, char **words) { puts(words[0]); }\n"
+    )
+    assert grader.exec_program("name.cu", cwd=tmp_path).stdout == "./name\n"
+    path = tmp_path / "name.cu"
+    assert grader.exec_program(path).stdout == f"{path.with_suffix('')}\n"
+
+
 def test_make_builds_and_runs_a_program(tmp_path: Path, echo: Path) -> None:
     (tmp_path / "Makefile").write_text(
         "test: echo\n\t./echo x\necho: echo.cu\n\tnvcc -arch=sm_30 -o $@ $<\n"

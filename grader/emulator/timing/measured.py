@@ -34,7 +34,7 @@ from grader.emulator.timing.kinds import Facts, LaunchKind
 MEASURED = Path(__file__).parent / "measured.json"
 NEAREST = 128
 """Rows that predict an error. All rows together would change the time by 0.2 % (median)."""
-SAME = 0.01
+SAME = 0.03
 """The distance within which launches share errors that their traits do not explain."""
 OTHER_WORK = 0.3
 """A larger doubt means that the launch did other work when it was timed: none shares its error."""
