@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -44,6 +45,8 @@ from jobs import (
 )
 from kept_work import model_jobs
 from times import read_rows
+
+sys.path.insert(0, str(ROOT))
 
 from grader.devices.gpus import read_gpus
 from grader.emulator.timing.measured import read_measured
