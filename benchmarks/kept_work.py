@@ -19,6 +19,7 @@ import hashlib
 import inspect
 import os
 import pickle
+import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
@@ -54,6 +55,8 @@ from grader.records import Binary, ModelledMode, Program, RunLimits
 LIMITS = RunLimits(warp_instructions=10**12, wall_seconds=600.0)
 TIMED = ModelledMode(seed=0, inspect=True)  # as submissions are sampled
 PACKAGE = Path(grader.__file__).parent
+MEASURED_WITH = "13.0."
+"""The version of nvcc that compiled the programs of times_GPU.json and verdicts_GPU.json."""
 READING = (
     "streams.py",
     "code_table.py",
@@ -289,7 +292,15 @@ def digest_of_model() -> str:
 
 @functools.cache
 def _tools() -> Toolchain:
-    return find_toolchain(prefer_wheel=True, cache=default_cache(os.environ))
+    tools = find_toolchain(prefer_wheel=True, cache=default_cache(os.environ))
+    if not tools.nvcc.version.startswith(MEASURED_WITH):
+        print(
+            f"times were measured with nvcc {MEASURED_WITH}, this is {tools.nvcc.version}: the"
+            " machine code of some products differs, and their errors are wrong. Install"
+            " nvidia-cuda-nvcc and nvidia-nvvm ==13.0.88, and set GRADER_NVCC.",
+            file=sys.stderr,
+        )
+    return tools
 
 
 def _digest(*words: str) -> str:

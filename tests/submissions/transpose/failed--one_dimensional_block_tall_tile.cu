@@ -1,7 +1,6 @@
 // 1-D block over a tile of 96 rows by 32 columns, / and % by 96. Only a clock tells: 79 % of the peak on an H100.
 // expect without a model: passed, only a clock tells (79 % of an H100's peak bandwidth, 80 % are asked)
 // expect with a model: passed, too close to call
-// expect on an emulated H200: too many points (75 % of the peak on the model, 65 % on the chip: the interval ends at 82 %)
 // 96 is a multiple of 32, so a warp of the second loop stays in one column of the tile: 32 banks.
 #define TW 32
 #define TH 96
