@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from types import FrameType
+
+SOON_SECONDS = 0.01
 
 
 class TerminatedError(KeyboardInterrupt):
@@ -29,13 +33,23 @@ def ending_on_signals() -> Iterator[None]:
     def end(number: int, _: FrameType | None) -> None:
         raise TerminatedError(number)
 
+    def send_again(lost: sys.UnraisableHookArgs) -> None:
+        """Nothing can be raised in a finaliser: the signal comes once more, after it."""
+        if isinstance(lost.exc_value, TerminatedError):
+            again = (os.getpid(), lost.exc_value.number)
+            threading.Timer(SOON_SECONDS, os.kill, again).start()
+        else:
+            show_lost(lost)
+
     ending = [signal.SIGTERM]
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         ending.append(signal.SIGHUP)
     before = [(number, signal.signal(number, end)) for number in ending]
+    show_lost, sys.unraisablehook = sys.unraisablehook, send_again
     try:
         yield
     finally:
+        sys.unraisablehook = show_lost
         for number, handler in before:
             signal.signal(number, handler)
 
