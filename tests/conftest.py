@@ -140,7 +140,7 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """One worker with --run-gpu: Nsight Compute refuses a second profiler, and concurrent kernels
     disturb measured times.
     """
-    return 1 if config.getoption("--run-gpu") else None
+    return 1 if config.getoption("--run-gpu") else len(os.sched_getaffinity(0)) + 1
 
 
 @pytest.fixture

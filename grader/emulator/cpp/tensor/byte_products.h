@@ -48,18 +48,24 @@ template <uint32_t (*TIMES)(uint32_t, uint32_t)> struct Bytes {
         extend(codes, count, form & (is_left ? ByteForm::LEFT_SIGNED : ByteForm::RIGHT_SIGNED));
     }
 
-    template <uint32_t K>
-    void multiply(uint32_t rows, const uint32_t (*left)[K], const uint32_t (*right)[COLUMNS],
-                  uint32_t (*codes)[COLUMNS]) const
+    template <uint32_t K, uint32_t LANES>
+    void multiply_columns(const uint32_t (*columns)[K], const uint32_t (*rows)[LANES],
+                          uint32_t (*codes)[LANES]) const
     {
-        for (uint32_t row = 0; row < rows; ++row) {
-            uint32_t sums[COLUMNS] = {};
-            for (uint32_t k = 0; k < K; ++k)
-                for (uint32_t n = 0; n < COLUMNS; ++n)
-                    sums[n] += TIMES(left[row][k], right[k][n]);
-            for (uint32_t n = 0; n < COLUMNS; ++n)
-                codes[row][n] = add_to_word(codes[row][n], int32_t(sums[n]),
-                                            form & ByteForm::SATURATED);
-        }
+        for (uint32_t column = 0; column < COLUMNS; ++column)
+            multiply_row(columns[column], rows, codes[column]);
+    }
+
+    // Of a row of A and columns of B, or of a column of B and rows of A.
+    template <uint32_t K, uint32_t LANES>
+    void multiply_row(const uint32_t (&line)[K], const uint32_t (*lanes)[LANES],
+                      uint32_t (&codes)[LANES]) const
+    {
+        uint32_t sums[LANES] = {};
+        for (uint32_t k = 0; k < K; ++k)
+            for (uint32_t n = 0; n < LANES; ++n)
+                sums[n] += TIMES(line[k], lanes[k][n]);
+        for (uint32_t n = 0; n < LANES; ++n)
+            codes[n] = add_to_word(codes[n], int32_t(sums[n]), form & ByteForm::SATURATED);
     }
 };

@@ -35,12 +35,12 @@ template <> constexpr uint32_t LEAST_NAN<Exponents4> = 0x7F;
 
 // Exponents, and signed significands with `PLACES` fraction bits. Zeros have NO_EXPONENT.
 template <uint32_t COUNT> struct Parts {
-    int32_t exponents[COUNT], significands[COUNT];
-    bool special; // some are infinities or NaNs
+    alignas(4 * COUNT) int32_t exponents[COUNT], significands[COUNT];
 };
 
+// Returns whether some are infinities or NaNs.
 template <class Format, int32_t PLACES, uint32_t COUNT>
-HOT void take_apart(const uint32_t *codes, Parts<COUNT> &parts)
+HOT bool take_apart(const uint32_t *codes, Parts<COUNT> &parts)
 {
     constexpr int32_t FRACTION = Format::FRACTION, BIAS = Format::EXPONENTS / 2;
     uint32_t highest = 0;
@@ -55,81 +55,178 @@ HOT void take_apart(const uint32_t *codes, Parts<COUNT> &parts)
         parts.significands[n] = code & SIGN<Format> ? -significand : significand;
         highest = larger(highest, biased);
     }
-    parts.special = highest == Format::EXPONENTS;
+    return highest == Format::EXPONENTS;
 }
 
 // --- sums ----------------------------------------------------------------------------------------
 
-// A value of each column of a row. GCC keeps it in a vector register where the processor has one;
-// it does not vectorise the same loops over arrays.
-typedef int32_t Row __attribute__((vector_size(4 * COLUMNS)));
-typedef int64_t WideRow __attribute__((vector_size(8 * COLUMNS)));
-typedef double DoubleRow __attribute__((vector_size(8 * COLUMNS)));
-
-// Sums of a row's products with each column, in three parts that fit into words; unit: the last bit
-// below the top exponent.
-struct Sums {
-    Row parts[3], top;
+// Vectors of numbers. GCC keeps them in a vector register where the processor has one; it does not
+// vectorise the same loops over arrays.
+template <uint32_t LANES> struct Vectors {
+    typedef int32_t Ints __attribute__((vector_size(4 * LANES)));
+    typedef float Floats __attribute__((vector_size(4 * LANES)));
+    typedef int64_t Longs __attribute__((vector_size(8 * LANES)));
+    typedef double Doubles __attribute__((vector_size(8 * LANES)));
 };
+template <uint32_t LANES> using Ints = typename Vectors<LANES>::Ints;
+template <uint32_t LANES> using FloatLanes = typename Vectors<LANES>::Floats;
 
-HOT Row load_row(const int32_t *values)
+template <class Vector, class T> HOT Vector load_lanes(const T *values)
 {
-    Row row;
-    memcpy(&row, values, sizeof row);
-    return row;
+    Vector lanes;
+    memcpy(&lanes, values, sizeof lanes);
+    return lanes;
 }
 
+// Sums of a line's products with each lane, in three parts that fit into words; unit: the last bit
+// below the top exponent.
+template <uint32_t LANES> struct Sums {
+    Ints<LANES> parts[3], top;
+};
+
 // Adds values that are truncated at `places` bits.
-HOT void add_cut(const Row &values, const Row &places, Row &sum)
+template <class Vector> HOT void add_cut(const Vector &values, const Vector &places, Vector &sum)
 {
-    Row negative = values >> 31, magnitudes = (values ^ negative) - negative;
+    Vector negative = values >> 31, magnitudes = (values ^ negative) - negative;
     magnitudes >>= places < 31 ? places : 31;
     sum += (magnitudes ^ negative) - negative;
 }
 
-// The significands of `b` are multiples of this unit.
-template <uint32_t K>
-HOT void add_products(int32_t places, int32_t lowest, const Parts<K> &a, const Parts<COLUMNS> *b,
-                      const Parts<COLUMNS> &c, uint32_t first, uint32_t end, Sums &sums)
+// The largest exponent of the products of a line with each lane, and of C.
+template <uint32_t BLOCK, uint32_t K, uint32_t LANES>
+HOT Ints<LANES> find_top(int32_t lowest, const Parts<K> &line, const Parts<LANES> *lanes,
+                         const Parts<LANES> &c, uint32_t first)
 {
-    Row exponents = load_row(c.exponents), top = exponents > lowest ? exponents : lowest;
-    for (uint32_t k = first; k < end; ++k) {
-        Row exponent = a.exponents[k] + load_row(b[k].exponents);
-        top = exponent > top ? exponent : top;
+    Ints<LANES> top = load_lanes<Ints<LANES>>(c.exponents);
+    top = top > lowest ? top : lowest;
+    for (uint32_t k = first; k < first + BLOCK; ++k) {
+        Ints<LANES> exponents = line.exponents[k] + load_lanes<Ints<LANES>>(lanes[k].exponents);
+        top = exponents > top ? exponents : top;
     }
-    sums.top = top;
-    sums.parts[0] = sums.parts[1] = sums.parts[2] = Row{};
-    for (uint32_t eight = first; eight < end; eight += 8)
-        for (uint32_t k = eight; k < smaller(eight + 8, end); ++k) {
-            Row product = a.significands[k] * load_row(b[k].significands);
-            Row below = top - a.exponents[k] - load_row(b[k].exponents);
-            add_cut(product, below, sums.parts[eight / 8 % 2]);
-        }
-    int32_t more = places - int32_t(Single::FRACTION), less = more < 0 ? -more : 0;
-    int32_t scale = 1 << (more > 0 ? more : 0);
-    add_cut(load_row(c.significands) * scale, top - exponents + less, sums.parts[2]);
+    return top;
 }
 
-// The sums as float64, exactly.
-HOT void join_parts(int32_t places, const Sums &sums, double *joined)
+// Truncated products for all formats: of integers. The significands of `lanes` are multiples of
+// the unit of a sum.
+template <uint32_t K, uint32_t LANES> struct IntegerProducts {
+    const Parts<K> &line;
+    const Parts<LANES> *lanes;
+    Ints<LANES> top;
+
+    void add(uint32_t k, Ints<LANES> &sum) const
+    {
+        Ints<LANES> product = line.significands[k] *
+                              load_lanes<Ints<LANES>>(lanes[k].significands);
+        Ints<LANES> exponents = load_lanes<Ints<LANES>>(lanes[k].exponents);
+        add_cut(product, top - line.exponents[k] - exponents, sum);
+    }
+};
+
+// float32 holds products of these formats exactly, in every unit of a sum.
+template <class Format> constexpr bool NARROW = Format::EXPONENTS <= Half::EXPONENTS;
+
+// Truncated products of narrow formats: of floats, in the unit of the sum. The conversion to
+// integers truncates.
+template <uint32_t LANES> struct FloatProducts {
+    const float *line;
+    const float (*lanes)[LANES];
+    FloatLanes<LANES> units;
+
+    void add(uint32_t k, Ints<LANES> &sum) const
+    {
+        FloatLanes<LANES> values = load_lanes<FloatLanes<LANES>>(lanes[k]);
+        sum += __builtin_convertvector(line[k] * values * units, Ints<LANES>);
+    }
+};
+
+// Below this exponent there is no product of narrow formats.
+constexpr int32_t BELOW_ALL = -60, BIAS = Single::EXPONENTS / 2;
+
+// 1 over the unit of a sum.
+template <uint32_t LANES>
+HOT FloatLanes<LANES> invert_units(int32_t places, const Ints<LANES> &top)
 {
-    DoubleRow sum = {};
-    for (const Row &part : sums.parts)
-        sum += __builtin_convertvector(part, DoubleRow);
-    WideRow exponents = __builtin_convertvector(sums.top, WideRow) + (1023 - places);
-    sum *= reinterpret_cast<DoubleRow>(exponents << 52);
-    memcpy(joined, &sum, sizeof sum);
+    Ints<LANES> exponents = (top > BELOW_ALL ? top : BELOW_ALL) - places;
+    return reinterpret_cast<FloatLanes<LANES>>((BIAS - exponents) << Single::FRACTION);
 }
+
+// Numbers of a narrow format.
+template <uint32_t COUNT>
+HOT void find_values(int32_t places, const Parts<COUNT> &parts, float *values)
+{
+    Ints<COUNT> exponents = load_lanes<Ints<COUNT>>(parts.exponents);
+    exponents = (exponents > BELOW_ALL ? exponents : BELOW_ALL) + (BIAS - places);
+    Ints<COUNT> significands = load_lanes<Ints<COUNT>>(parts.significands);
+    FloatLanes<COUNT> found = __builtin_convertvector(significands, FloatLanes<COUNT>);
+    found *= reinterpret_cast<FloatLanes<COUNT>>(exponents << Single::FRACTION);
+    memcpy(values, &found, sizeof found);
+}
+
+// Sums of products and C.
+template <uint32_t BLOCK, uint32_t LANES, class Products>
+HOT Sums<LANES> add_products(int32_t places, const Products &products, const Parts<LANES> &c,
+                             const Ints<LANES> &top, uint32_t first)
+{
+    constexpr uint32_t TOGETHER = BLOCK < 8 ? BLOCK : 8;
+    Sums<LANES> sums = {{}, top};
+    for (uint32_t done = 0; done < BLOCK; done += TOGETHER) {
+        Ints<LANES> sum = {};
+        for (uint32_t k = first + done; k < first + done + TOGETHER; ++k)
+            products.add(k, sum);
+        sums.parts[done / 8 % 2] += sum;
+    }
+    int32_t more = places - int32_t(Single::FRACTION), less = more < 0 ? -more : 0;
+    int32_t scale = 1 << (more > 0 ? more : 0);
+    Ints<LANES> exponents = load_lanes<Ints<LANES>>(c.exponents);
+    Ints<LANES> significands = load_lanes<Ints<LANES>>(c.significands) * scale;
+    add_cut(significands, top - exponents + less, sums.parts[2]);
+    return sums;
+}
+
+// Eight sums as float64, exactly.
+constexpr uint32_t EIGHT = 8;
+using Longs = Vectors<EIGHT>::Longs;
+using Doubles = Vectors<EIGHT>::Doubles;
+
+template <uint32_t LANES>
+HOT Doubles join_parts(int32_t places, const Sums<LANES> &sums, uint32_t first)
+{
+    auto eight = [first](const Ints<LANES> &all) {
+        return load_lanes<Ints<EIGHT>>(reinterpret_cast<const int32_t *>(&all) + first);
+    };
+    Doubles sum = {};
+    for (const Ints<LANES> &part : sums.parts)
+        sum += __builtin_convertvector(eight(part), Doubles);
+    Longs exponents = __builtin_convertvector(eight(sums.top), Longs) + (1023 - places);
+    return sum * reinterpret_cast<Doubles>(exponents << 52);
+}
+
+constexpr double LEAST_NORMAL = 0x1p-126, LEAST_SINGLE = 0x1p-149;
 
 // Truncates to float32 with `fraction` fraction bits; infinite beyond its range. Zeros are
 // positive.
 HOT uint32_t cut_to_single(double sum, uint32_t fraction)
 {
-    constexpr double LEAST_NORMAL = 0x1p-126, STEP = 0x1p-149;
     double normal = bits_as<double>(bits_as<uint64_t>(sum) & ~uint64_t(0) << (52 - fraction));
     if (unlikely(std::fabs(sum) < LEAST_NORMAL))
-        normal = std::trunc(sum / STEP) * STEP;
+        normal = std::trunc(sum / LEAST_SINGLE) * LEAST_SINGLE;
     return bits_as<uint32_t>(float(normal) + 0.0f);
+}
+
+// The same for eight sums. Those below the least normal number, which are rare, are cut one by one.
+HOT void cut_to_singles(const Doubles &sums, uint32_t fraction, uint32_t *found)
+{
+    Longs bits = reinterpret_cast<Longs>(sums), magnitudes = bits & INT64_MAX;
+    Longs small = (magnitudes != 0) & (magnitudes < bits_as<int64_t>(LEAST_NORMAL));
+    Longs kept = bits & int64_t(~uint64_t(0) << (52 - fraction));
+    FloatLanes<EIGHT> cut =
+        __builtin_convertvector(reinterpret_cast<Doubles>(kept), FloatLanes<EIGHT>) + 0.0f;
+    memcpy(found, &cut, sizeof cut);
+    int64_t any = 0;
+    for (uint32_t n = 0; n < EIGHT; ++n)
+        any |= small[n];
+    for (uint32_t n = 0; unlikely(any != 0) && n < EIGHT; ++n)
+        found[n] = cut_to_single(sums[n], fraction);
 }
 
 // Rounds to the nearest half, ties to even. Zeros are positive.
@@ -152,19 +249,20 @@ HOT uint32_t round_to_half(double sum)
 // --- infinities and NaNs -------------------------------------------------------------------------
 
 // The float32 result of a sum with infinities or NaNs; 0 for a sum without them.
-template <class Left, class Right, class Result>
-static uint32_t special_sum(const uint32_t *a, const uint32_t (*b)[COLUMNS], uint32_t column,
+template <class Line, class Lane, class Result, uint32_t LANES>
+static uint32_t special_sum(const uint32_t *line, const uint32_t (*lanes)[LANES], uint32_t lane,
                             uint32_t c, uint32_t first, uint32_t end)
 {
     bool undefined = (c & (SIGN<Result> - 1)) > INFINITE<Result>, seen[2] = {};
     seen[c / SIGN<Result>] |= (c & (SIGN<Result> - 1)) == INFINITE<Result>;
     for (uint32_t k = first; k < end; ++k) {
-        uint32_t left = a[k] & (SIGN<Left> - 1), right = b[k][column] & (SIGN<Right> - 1);
-        if (left < INFINITE<Left> && right < INFINITE<Right>)
+        uint32_t x = line[k], y = lanes[k][lane];
+        uint32_t left = x & (SIGN<Line> - 1), right = y & (SIGN<Lane> - 1);
+        if (left < INFINITE<Line> && right < INFINITE<Lane>)
             continue;
-        undefined |= left >= LEAST_NAN<Left> || right >= LEAST_NAN<Right>;
+        undefined |= left >= LEAST_NAN<Line> || right >= LEAST_NAN<Lane>;
         undefined |= left == 0 || right == 0;
-        seen[(a[k] & SIGN<Left>) / SIGN<Left> ^ (b[k][column] & SIGN<Right>) / SIGN<Right>] = true;
+        seen[(x & SIGN<Line>) / SIGN<Line> ^ (y & SIGN<Lane>) / SIGN<Lane>] = true;
     }
     if (undefined || (seen[0] && seen[1]))
         return NAN_SINGLE;
@@ -180,60 +278,97 @@ HOT uint32_t special_half(uint32_t single)
 
 // --- a product of matrices -----------------------------------------------------------------------
 
-// Replaces the results of sums with infinities or NaNs in one block of a row's products.
-template <class Left, class Right, class Result>
-COLD void set_specials(const uint32_t *a, const uint32_t (*b)[COLUMNS], const uint32_t *c,
+// Replaces the results of sums with infinities or NaNs in one block of a line's products.
+template <class Line, class Lane, class Result, uint32_t LANES>
+COLD void set_specials(const uint32_t *line, const uint32_t (*lanes)[LANES], const uint32_t *c,
                        uint32_t first, uint32_t end, uint32_t *found)
 {
-    for (uint32_t n = 0; n < COLUMNS; ++n) {
-        uint32_t special = special_sum<Left, Right, Result>(a, b, n, c[n], first, end);
+    for (uint32_t n = 0; n < LANES; ++n) {
+        uint32_t special = special_sum<Line, Lane, Result>(line, lanes, n, c[n], first, end);
         if (special != 0)
             found[n] = Result::BITS == 16 ? special_half(special) : special;
     }
 }
 
-// Computes rows of D in place of rows of C.
-template <class Left, class Right, class Result, uint32_t K>
-void multiply(Rule rule, uint32_t rows, const uint32_t (*left)[K], const uint32_t (*right)[COLUMNS],
-              uint32_t (*codes)[COLUMNS])
+// Factors of K products of each lane.
+template <uint32_t K, uint32_t LANES> struct Factors {
+    Parts<LANES> parts[K];
+    alignas(4 * LANES) float values[K][LANES]; // of narrow formats
+    bool special = false;
+};
+
+// Computes lines of D in place of lines of C. BLOCK products are added at a time.
+template <class Line, class Lane, class Result, uint32_t BLOCK, uint32_t K, uint32_t LANES>
+void multiply_lines(Rule rule, uint32_t count, const uint32_t (*lines)[K],
+                    const uint32_t (*lanes)[LANES], const Factors<K, LANES> &factors,
+                    uint32_t (*codes)[LANES])
 {
     constexpr bool TO_HALF = Result::BITS == 16;
-    constexpr int32_t PART = PART_PLACES<Left>;
     const int32_t lowest = (TO_HALF ? LOWEST_TO_HALF : LOWEST_TO_SINGLE) - rule.places;
-    uint32_t block = rule.block_bytes * 8 / Left::BITS;
-    Parts<COLUMNS> b[K];
-    bool special = false;
-    for (uint32_t k = 0; k < K; ++k) {
-        take_apart<Right, PART>(right[k], b[k]);
-        special |= b[k].special;
-        for (int32_t &significand : b[k].significands)
-            significand *= 1 << (rule.places - 2 * PART);
-    }
-    for (uint32_t row = 0; row < rows; ++row) {
-        Parts<K> a;
-        take_apart<Left, PART>(left[row], a);
-        for (uint32_t first = 0; first < K; first += block) {
-            Parts<COLUMNS> c;
-            take_apart<Result, int32_t(Single::FRACTION)>(codes[row], c);
-            uint32_t end = smaller(first + block, K), found[COLUMNS];
-            Sums sums;
-            double joined[COLUMNS];
-            add_products<K>(rule.places, lowest, a, b, c, first, end, sums);
-            join_parts(rule.places, sums, joined);
-            for (uint32_t n = 0; n < COLUMNS; ++n)
-                found[n] = TO_HALF ? round_to_half(joined[n])
-                                   : cut_to_single(joined[n], rule.fraction);
-            if (unlikely(special || a.special || c.special))
-                set_specials<Left, Right, Result>(left[row], right, codes[row], first, end, found);
-            memcpy(codes[row], found, sizeof found);
+    for (uint32_t line = 0; line < count; ++line) {
+        Parts<K> left;
+        float values[K];
+        bool special = take_apart<Line, PART_PLACES<Line>>(lines[line], left) || factors.special;
+        if constexpr (NARROW<Line>)
+            find_values(PART_PLACES<Line>, left, values);
+        for (uint32_t first = 0; first < K; first += BLOCK) {
+            Parts<LANES> c;
+            bool special_c = take_apart<Result, int32_t(Single::FRACTION)>(codes[line], c);
+            uint32_t found[LANES];
+            Sums<LANES> sums;
+            Ints<LANES> top = find_top<BLOCK>(lowest, left, factors.parts, c, first);
+            if constexpr (NARROW<Line>) {
+                FloatProducts<LANES> of{values, factors.values,
+                                        invert_units<LANES>(rule.places, top)};
+                sums = add_products<BLOCK>(rule.places, of, c, top, first);
+            } else {
+                IntegerProducts<K, LANES> of{left, factors.parts, top};
+                sums = add_products<BLOCK>(rule.places, of, c, top, first);
+            }
+            for (uint32_t eight = 0; eight < LANES; eight += EIGHT) {
+                Doubles joined = join_parts<LANES>(rule.places, sums, eight);
+                if constexpr (TO_HALF)
+                    for (uint32_t n = 0; n < EIGHT; ++n)
+                        found[eight + n] = round_to_half(joined[n]);
+                else
+                    cut_to_singles(joined, rule.fraction, found + eight);
+            }
+            if (unlikely(special || special_c))
+                set_specials<Line, Lane, Result>(lines[line], lanes, codes[line], first,
+                                                 first + BLOCK, found);
+            memcpy(codes[line], found, sizeof found);
         }
     }
 }
 
+// Computes lines of D in place of lines of C: products of each line with K vectors. No architecture
+// has a sum of less than half of them.
+template <class Line, class Lane, class Result, uint32_t K, uint32_t LANES>
+void multiply(Rule rule, uint32_t count, const uint32_t (*lines)[K],
+              const uint32_t (*lanes)[LANES], uint32_t (*codes)[LANES])
+{
+    constexpr int32_t PART = PART_PLACES<Lane>;
+    Factors<K, LANES> factors;
+    for (uint32_t k = 0; k < K; ++k) {
+        Parts<LANES> &parts = factors.parts[k];
+        factors.special |= take_apart<Lane, PART>(lanes[k], parts);
+        if constexpr (NARROW<Lane>)
+            find_values(PART, parts, factors.values[k]);
+        else
+            for (int32_t &significand : parts.significands)
+                significand *= 1 << (rule.places - 2 * PART);
+    }
+    uint32_t block = rule.block_bytes * 8 / Line::BITS;
+    auto run = block < K ? multiply_lines<Line, Lane, Result, K / 2, K, LANES>
+                         : multiply_lines<Line, Lane, Result, K, K, LANES>;
+    run(rule, count, lines, lanes, factors, codes);
+}
+
 // Instances that several files use are compiled once, in tensor.cpp.
 #define DECLARE_MULTIPLY(kind, format, result, k)                                                  \
-    kind template void multiply<format, format, result, k>(                                        \
-        Rule, uint32_t, const uint32_t (*)[k], const uint32_t (*)[COLUMNS], uint32_t (*)[COLUMNS])
+    kind template void multiply<format, format, result, k, VECTOR_ROWS>(                           \
+        Rule, uint32_t, const uint32_t (*)[k], const uint32_t (*)[VECTOR_ROWS],                    \
+        uint32_t (*)[VECTOR_ROWS])
 #define DECLARE_ALL(kind)                                                                          \
     DECLARE_MULTIPLY(kind, Half, Single, 16);                                                      \
     DECLARE_MULTIPLY(kind, Half, Single, 8);                                                       \
@@ -263,10 +398,17 @@ template <class LeftFormat, class RightFormat, class Result> struct Floats {
             codes[n] = (codes[n] ^ sign) & kept;
     }
 
-    template <uint32_t K>
-    void multiply(uint32_t rows, const uint32_t (*left)[K], const uint32_t (*right)[COLUMNS],
-                  uint32_t (*codes)[COLUMNS]) const
+    template <uint32_t K, uint32_t LANES>
+    void multiply_columns(const uint32_t (*columns)[K], const uint32_t (*rows)[LANES],
+                          uint32_t (*codes)[LANES]) const
     {
-        ::multiply<Left, Right, Result, K>(rule, rows, left, right, codes);
+        ::multiply<Right, Left, Result, K, LANES>(rule, COLUMNS, columns, rows, codes);
+    }
+
+    template <uint32_t K>
+    void multiply_row(const uint32_t (&row)[K], const uint32_t (*columns)[COLUMNS],
+                      uint32_t (&codes)[COLUMNS]) const
+    {
+        ::multiply<Left, Right, Result, K, COLUMNS>(rule, 1, &row, columns, &codes);
     }
 };

@@ -39,18 +39,28 @@ template <uint32_t K, class Arithmetic>
 HOT void multiply_sparse(const Arithmetic &of, uint32_t *d, const uint32_t *a, const uint32_t *b,
                          const uint32_t *c, Places places)
 {
-    uint32_t left[HEIGHT][K], right[2 * K][COLUMNS], codes[HEIGHT][COLUMNS];
-    read_left<typename Arithmetic::Left, HEIGHT, K>(words_of(a), left);
-    read_right<typename Arithmetic::Right, 2 * K>(words_of(b), right);
-    read_sums<Arithmetic::HALVES, HEIGHT>(words_of(c), codes);
-    of.prepare(left[0], HEIGHT * K, true);
-    of.prepare(right[0], 2 * K * COLUMNS, false);
+    Codes<HEIGHT, K> codes;
+    uint32_t columns[COLUMNS][2 * K], right[2 * K][COLUMNS];
+    read_left<typename Arithmetic::Left>(words_of(a), codes);
+    read_right<typename Arithmetic::Right>(words_of(b), columns);
+    read_sums<Arithmetic::HALVES>(words_of(c), codes);
+    of.prepare(codes.left[0][0], HEIGHT * K, true);
+    of.prepare(columns[0], 2 * K * COLUMNS, false);
+    for (uint32_t k = 0; k < 2 * K; ++k)
+        for (uint32_t n = 0; n < COLUMNS; ++n)
+            right[k][n] = columns[n][k];
     for (uint32_t row = 0; row < HEIGHT; ++row) {
-        uint32_t picked[K][COLUMNS];
+        uint32_t left[K], picked[K][COLUMNS], sums[COLUMNS];
+        for (uint32_t k = 0; k < K; ++k)
+            left[k] = codes.left_at(row, k);
+        for (uint32_t n = 0; n < COLUMNS; ++n)
+            sums[n] = codes.sum_at(row, n);
         places.pick<typename Arithmetic::Left, K>(right, row, picked);
-        of.multiply(1, left + row, picked, codes + row);
+        of.multiply_row(left, picked, sums);
+        for (uint32_t n = 0; n < COLUMNS; ++n)
+            codes.sum_at(row, n) = sums[n];
     }
-    write_sums<Arithmetic::HALVES, HEIGHT>(codes, d);
+    write_sums<Arithmetic::HALVES>(codes, d);
 }
 
 // --- what kernels call ---------------------------------------------------------------------------

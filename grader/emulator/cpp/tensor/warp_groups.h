@@ -151,34 +151,34 @@ struct Operands {
 
 // Reads the warp's rows of A. Returns a FaultCode.
 template <class Format, uint32_t K>
-APART uint32_t read_left_matrix(const Reader &reader, const Operands &of, uint32_t (*left)[K])
+APART uint32_t read_left_matrix(const Reader &reader, const Operands &of, Codes<HEIGHT, K> &codes)
 {
     if (!of.is(GroupForm::LEFT_SHARED)) {
-        read_left<Format, HEIGHT, K>(words_of(of.a), left);
+        read_left<Format>(words_of(of.a), codes);
         return FaultCode::NONE;
     }
     uint8_t rows[HEIGHT][ROW_BYTES];
     uint32_t first = reader.warp.index % GROUP_WARPS * HEIGHT;
     uint32_t code = reader.read<HEIGHT>(of.left, first, of.is(GroupForm::LEFT_TRANSPOSED), rows);
-    for (uint32_t row = 0; row < HEIGHT; ++row)
-        read_codes<Format, K>(rows[row], left[row]);
+    for (uint32_t row = 0; row < HEIGHT; ++row) {
+        uint32_t left[K];
+        read_codes<Format, K>(rows[row], left);
+        for (uint32_t k = 0; k < K; ++k)
+            codes.left_at(row, k) = left[k];
+    }
     return code;
 }
 
 // Reads eight columns of B from column `first` on. Returns a FaultCode.
 template <class Format, uint32_t K>
 APART uint32_t read_right_matrix(const Reader &reader, const Operands &of, uint32_t first,
-                                 uint32_t (*right)[COLUMNS])
+                                 uint32_t (*right)[K])
 {
     uint8_t columns[COLUMNS][ROW_BYTES];
     uint32_t code = reader.read<COLUMNS>(of.right, first, of.is(GroupForm::RIGHT_TRANSPOSED),
                                          columns);
-    for (uint32_t column = 0; column < COLUMNS; ++column) {
-        uint32_t codes[K];
-        read_codes<Format, K>(columns[column], codes);
-        for (uint32_t k = 0; k < K; ++k)
-            right[k][column] = codes[k];
-    }
+    for (uint32_t column = 0; column < COLUMNS; ++column)
+        read_codes<Format, K>(columns[column], right[column]);
     return code;
 }
 
@@ -189,18 +189,16 @@ HOT uint32_t multiply_matrices(const Reader &reader, const Operands &of,
 {
     using Left = typename Arithmetic::Left;
     constexpr uint32_t K = ROW_BYTES * 8 / Left::BITS, REGISTERS = Arithmetic::HALVES ? 2 : 4;
-    uint32_t left[HEIGHT][K];
-    uint32_t code = read_left_matrix<Left, K>(reader, of, left);
-    arithmetic.prepare(left[0], HEIGHT * K, true);
+    Codes<HEIGHT, K> codes;
+    uint32_t code = read_left_matrix<Left, K>(reader, of, codes);
+    arithmetic.prepare(codes.left[0][0], HEIGHT * K, true);
     for (uint32_t first = 0; first < of.columns && code == FaultCode::NONE; first += COLUMNS) {
-        uint32_t right[K][COLUMNS], codes[HEIGHT][COLUMNS];
         uint32_t behind = first / COLUMNS * REGISTERS * WARP_LANES;
         const uint32_t *c = words_of(of.c == nullptr ? nullptr : of.c + behind);
-        code = read_right_matrix<typename Arithmetic::Right, K>(reader, of, first, right);
-        arithmetic.prepare(right[0], K * COLUMNS, false);
-        read_sums<Arithmetic::HALVES, HEIGHT>(c, codes);
-        arithmetic.multiply(HEIGHT, left, right, codes);
-        write_sums<Arithmetic::HALVES, HEIGHT>(codes, of.d + behind);
+        code = read_right_matrix<typename Arithmetic::Right, K>(reader, of, first, codes.right);
+        read_sums<Arithmetic::HALVES>(c, codes);
+        multiply_codes(arithmetic, codes);
+        write_sums<Arithmetic::HALVES>(codes, of.d + behind);
     }
     return code;
 }
