@@ -48,18 +48,26 @@ template <uint32_t (*TIMES)(uint32_t, uint32_t)> struct Bytes {
         extend(codes, count, form & (is_left ? ByteForm::LEFT_SIGNED : ByteForm::RIGHT_SIGNED));
     }
 
-    template <uint32_t K, uint32_t LANES>
-    void multiply_columns(const uint32_t (*columns)[K], const uint32_t (*rows)[LANES],
-                          uint32_t (*codes)[LANES]) const
+    template <uint32_t PARTS, uint32_t K, uint32_t LANES>
+    void multiply_columns(const uint32_t (&columns)[COLUMNS][K],
+                          const uint32_t (&rows)[PARTS][K][LANES],
+                          uint32_t (&codes)[PARTS][COLUMNS][LANES]) const
     {
-        for (uint32_t column = 0; column < COLUMNS; ++column)
-            multiply_row(columns[column], rows, codes[column]);
+        for (uint32_t n = 0; n < PARTS * COLUMNS; ++n)
+            multiply(columns[n % COLUMNS], rows[n / COLUMNS], codes[n / COLUMNS][n % COLUMNS]);
     }
 
-    // Of a row of A and columns of B, or of a column of B and rows of A.
+    template <uint32_t K>
+    void multiply_row(const uint32_t (&row)[1][K], const uint32_t (&columns)[1][K][COLUMNS],
+                      uint32_t (&codes)[1][1][COLUMNS]) const
+    {
+        multiply(row[0], columns[0], codes[0][0]);
+    }
+
+  private:
     template <uint32_t K, uint32_t LANES>
-    void multiply_row(const uint32_t (&line)[K], const uint32_t (*lanes)[LANES],
-                      uint32_t (&codes)[LANES]) const
+    void multiply(const uint32_t (&line)[K], const uint32_t (&lanes)[K][LANES],
+                  uint32_t (&codes)[LANES]) const
     {
         uint32_t sums[LANES] = {};
         for (uint32_t k = 0; k < K; ++k)

@@ -140,14 +140,13 @@ HOT void write_sums(Codes<HEIGHT, K> &codes, uint32_t *registers)
 
 // D = A * B + C for matrices in registers. `of` is the arithmetic: its types Left and Right are the
 // formats of A and B, HALVES is the format of C and D; `prepare(codes, count, is_left)` converts
-// elements to factors; `multiply_columns(right, left, sums)` computes all columns of some rows of D
-// in place of C, and `multiply_row(left, right, sums)` a row.
+// elements to factors; `multiply_columns(right, left, sums)` computes D in place of C, and
+// `multiply_row(left, right, sums)` a row of it.
 template <uint32_t HEIGHT, uint32_t K, class Arithmetic>
 HOT void multiply_codes(const Arithmetic &of, Codes<HEIGHT, K> &codes)
 {
     of.prepare(codes.right[0], K * COLUMNS, false);
-    for (uint32_t part = 0; part < codes.PARTS; ++part)
-        of.multiply_columns(codes.right, codes.left[part], codes.sums[part]);
+    of.multiply_columns(codes.right, codes.left, codes.sums);
 }
 
 template <uint32_t HEIGHT, uint32_t K, class Arithmetic>

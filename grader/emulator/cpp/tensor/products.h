@@ -298,77 +298,84 @@ template <uint32_t K, uint32_t LANES> struct Factors {
 };
 
 // Computes lines of D in place of lines of C. BLOCK products are added at a time.
-template <class Line, class Lane, class Result, uint32_t BLOCK, uint32_t K, uint32_t LANES>
-void multiply_lines(Rule rule, uint32_t count, const uint32_t (*lines)[K],
-                    const uint32_t (*lanes)[LANES], const Factors<K, LANES> &factors,
-                    uint32_t (*codes)[LANES])
+template <class Line, class Lane, class Result, uint32_t BLOCK, uint32_t PARTS, uint32_t COUNT,
+          uint32_t K, uint32_t LANES>
+void multiply_lines(Rule rule, const uint32_t (&lines)[COUNT][K],
+                    const uint32_t (&lanes)[PARTS][K][LANES], const Factors<K, LANES> *factors,
+                    uint32_t (&codes)[PARTS][COUNT][LANES])
 {
     constexpr bool TO_HALF = Result::BITS == 16;
     const int32_t lowest = (TO_HALF ? LOWEST_TO_HALF : LOWEST_TO_SINGLE) - rule.places;
-    for (uint32_t line = 0; line < count; ++line) {
+    for (uint32_t line = 0; line < COUNT; ++line) {
         Parts<K> left;
         float values[K];
-        bool special = take_apart<Line, PART_PLACES<Line>>(lines[line], left) || factors.special;
+        bool special = take_apart<Line, PART_PLACES<Line>>(lines[line], left);
         if constexpr (NARROW<Line>)
             find_values(PART_PLACES<Line>, left, values);
-        for (uint32_t first = 0; first < K; first += BLOCK) {
+        for (uint32_t n = 0; n < PARTS * K / BLOCK; ++n) {
+            uint32_t part = n % PARTS, first = n / PARTS * BLOCK;
+            const Factors<K, LANES> &right = factors[part];
+            uint32_t *sum = codes[part][line];
             Parts<LANES> c;
-            bool special_c = take_apart<Result, int32_t(Single::FRACTION)>(codes[line], c);
+            bool special_c = take_apart<Result, int32_t(Single::FRACTION)>(sum, c);
             uint32_t found[LANES];
             Sums<LANES> sums;
-            Ints<LANES> top = find_top<BLOCK>(lowest, left, factors.parts, c, first);
+            Ints<LANES> top = find_top<BLOCK>(lowest, left, right.parts, c, first);
             if constexpr (NARROW<Line>) {
-                FloatProducts<LANES> of{values, factors.values,
+                FloatProducts<LANES> of{values, right.values,
                                         invert_units<LANES>(rule.places, top)};
                 sums = add_products<BLOCK>(rule.places, of, c, top, first);
             } else {
-                IntegerProducts<K, LANES> of{left, factors.parts, top};
+                IntegerProducts<K, LANES> of{left, right.parts, top};
                 sums = add_products<BLOCK>(rule.places, of, c, top, first);
             }
             for (uint32_t eight = 0; eight < LANES; eight += EIGHT) {
                 Doubles joined = join_parts<LANES>(rule.places, sums, eight);
                 if constexpr (TO_HALF)
-                    for (uint32_t n = 0; n < EIGHT; ++n)
-                        found[eight + n] = round_to_half(joined[n]);
+                    for (uint32_t lane = 0; lane < EIGHT; ++lane)
+                        found[eight + lane] = round_to_half(joined[lane]);
                 else
                     cut_to_singles(joined, rule.fraction, found + eight);
             }
-            if (unlikely(special || special_c))
-                set_specials<Line, Lane, Result>(lines[line], lanes, codes[line], first,
+            if (unlikely(special || special_c || right.special))
+                set_specials<Line, Lane, Result>(lines[line], lanes[part], sum, first,
                                                  first + BLOCK, found);
-            memcpy(codes[line], found, sizeof found);
+            memcpy(sum, found, sizeof found);
         }
     }
 }
 
-// Computes lines of D in place of lines of C: products of each line with K vectors. No architecture
-// has a sum of less than half of them.
-template <class Line, class Lane, class Result, uint32_t K, uint32_t LANES>
-void multiply(Rule rule, uint32_t count, const uint32_t (*lines)[K],
-              const uint32_t (*lanes)[LANES], uint32_t (*codes)[LANES])
+// Computes lines of D in place of lines of C: products of each line with K vectors in each part. No
+// architecture has a sum of less than half of the K products.
+template <class Line, class Lane, class Result, uint32_t PARTS, uint32_t COUNT, uint32_t K,
+          uint32_t LANES>
+void multiply(Rule rule, const uint32_t (&lines)[COUNT][K],
+              const uint32_t (&lanes)[PARTS][K][LANES], uint32_t (&codes)[PARTS][COUNT][LANES])
 {
     constexpr int32_t PART = PART_PLACES<Lane>;
-    Factors<K, LANES> factors;
-    for (uint32_t k = 0; k < K; ++k) {
-        Parts<LANES> &parts = factors.parts[k];
-        factors.special |= take_apart<Lane, PART>(lanes[k], parts);
+    Factors<K, LANES> factors[PARTS];
+    for (uint32_t n = 0; n < PARTS * K; ++n) {
+        uint32_t part = n / K, k = n % K;
+        Parts<LANES> &parts = factors[part].parts[k];
+        factors[part].special |= take_apart<Lane, PART>(lanes[part][k], parts);
         if constexpr (NARROW<Lane>)
-            find_values(PART, parts, factors.values[k]);
+            find_values(PART, parts, factors[part].values[k]);
         else
             for (int32_t &significand : parts.significands)
                 significand *= 1 << (rule.places - 2 * PART);
     }
-    uint32_t block = rule.block_bytes * 8 / Line::BITS;
-    auto run = block < K ? multiply_lines<Line, Lane, Result, K / 2, K, LANES>
-                         : multiply_lines<Line, Lane, Result, K, K, LANES>;
-    run(rule, count, lines, lanes, factors, codes);
+    if (rule.block_bytes * 8 / Line::BITS < K)
+        multiply_lines<Line, Lane, Result, K / 2>(rule, lines, lanes, factors, codes);
+    else
+        multiply_lines<Line, Lane, Result, K>(rule, lines, lanes, factors, codes);
 }
 
 // Instances that several files use are compiled once, in tensor.cpp.
 #define DECLARE_MULTIPLY(kind, format, result, k)                                                  \
-    kind template void multiply<format, format, result, k, VECTOR_ROWS>(                           \
-        Rule, uint32_t, const uint32_t (*)[k], const uint32_t (*)[VECTOR_ROWS],                    \
-        uint32_t (*)[VECTOR_ROWS])
+    kind template void multiply<format, format, result>(                                           \
+        Rule, const uint32_t (&)[COLUMNS][k],                                                      \
+        const uint32_t (&)[HEIGHT / VECTOR_ROWS][k][VECTOR_ROWS],                                  \
+        uint32_t (&)[HEIGHT / VECTOR_ROWS][COLUMNS][VECTOR_ROWS])
 #define DECLARE_ALL(kind)                                                                          \
     DECLARE_MULTIPLY(kind, Half, Single, 16);                                                      \
     DECLARE_MULTIPLY(kind, Half, Single, 8);                                                       \
@@ -398,17 +405,18 @@ template <class LeftFormat, class RightFormat, class Result> struct Floats {
             codes[n] = (codes[n] ^ sign) & kept;
     }
 
-    template <uint32_t K, uint32_t LANES>
-    void multiply_columns(const uint32_t (*columns)[K], const uint32_t (*rows)[LANES],
-                          uint32_t (*codes)[LANES]) const
+    template <uint32_t PARTS, uint32_t K, uint32_t LANES>
+    void multiply_columns(const uint32_t (&columns)[COLUMNS][K],
+                          const uint32_t (&rows)[PARTS][K][LANES],
+                          uint32_t (&codes)[PARTS][COLUMNS][LANES]) const
     {
-        ::multiply<Right, Left, Result, K, LANES>(rule, COLUMNS, columns, rows, codes);
+        ::multiply<Right, Left, Result>(rule, columns, rows, codes);
     }
 
     template <uint32_t K>
-    void multiply_row(const uint32_t (&row)[K], const uint32_t (*columns)[COLUMNS],
-                      uint32_t (&codes)[COLUMNS]) const
+    void multiply_row(const uint32_t (&row)[1][K], const uint32_t (&columns)[1][K][COLUMNS],
+                      uint32_t (&codes)[1][1][COLUMNS]) const
     {
-        ::multiply<Left, Right, Result, K, COLUMNS>(rule, 1, &row, columns, &codes);
+        ::multiply<Left, Right, Result>(rule, row, columns, codes);
     }
 };

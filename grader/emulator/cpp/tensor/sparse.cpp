@@ -50,15 +50,15 @@ HOT void multiply_sparse(const Arithmetic &of, uint32_t *d, const uint32_t *a, c
         for (uint32_t n = 0; n < COLUMNS; ++n)
             right[k][n] = columns[n][k];
     for (uint32_t row = 0; row < HEIGHT; ++row) {
-        uint32_t left[K], picked[K][COLUMNS], sums[COLUMNS];
+        uint32_t left[1][K], picked[1][K][COLUMNS], sums[1][1][COLUMNS];
         for (uint32_t k = 0; k < K; ++k)
-            left[k] = codes.left_at(row, k);
+            left[0][k] = codes.left_at(row, k);
         for (uint32_t n = 0; n < COLUMNS; ++n)
-            sums[n] = codes.sum_at(row, n);
-        places.pick<typename Arithmetic::Left, K>(right, row, picked);
+            sums[0][0][n] = codes.sum_at(row, n);
+        places.pick<typename Arithmetic::Left, K>(right, row, picked[0]);
         of.multiply_row(left, picked, sums);
         for (uint32_t n = 0; n < COLUMNS; ++n)
-            codes.sum_at(row, n) = sums[n];
+            codes.sum_at(row, n) = sums[0][0][n];
     }
     write_sums<Arithmetic::HALVES>(codes, d);
 }
