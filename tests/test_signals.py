@@ -19,16 +19,24 @@ class Finalised:
         time.sleep(0)
 
 
+def be_terminated() -> None:
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(10)
+
+
+def be_terminated_in_a_finaliser() -> None:
+    Finalised()
+    time.sleep(10)
+
+
 def test_a_signal_ends_the_work() -> None:
     with pytest.raises(TerminatedError), ending_on_signals():
-        os.kill(os.getpid(), signal.SIGTERM)
-        time.sleep(10)
+        be_terminated()
 
 
 def test_a_signal_during_a_finaliser_is_not_lost(capfd: pytest.CaptureFixture[str]) -> None:
     started = time.monotonic()
     with pytest.raises(TerminatedError), ending_on_signals():
-        Finalised()
-        time.sleep(10)
+        be_terminated_in_a_finaliser()
     assert time.monotonic() - started < 5
     assert "Traceback" not in capfd.readouterr().err
