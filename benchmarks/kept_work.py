@@ -19,7 +19,6 @@ import hashlib
 import inspect
 import os
 import pickle
-import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
@@ -55,8 +54,6 @@ from grader.records import Binary, ModelledMode, Program, RunLimits
 LIMITS = RunLimits(warp_instructions=10**12, wall_seconds=600.0)
 TIMED = ModelledMode(seed=0, inspect=True)  # as submissions are sampled
 PACKAGE = Path(grader.__file__).parent
-MEASURED_WITH = "13.0."
-"""The version of nvcc that compiled the programs of times_GPU.json and verdicts_GPU.json."""
 READING = (
     "streams.py",
     "code_table.py",
@@ -154,11 +151,11 @@ def make_program(job: Job, gpu: Gpu) -> tuple[Program, Arrays]:
     """The job's program, and the contents of its buffers: those of its run line, or of its
     exercise. Raises NotModelledError."""
     if job.run is None:
-        program = compile_job(job, _tools(), gpu.arch)
+        program = compile_job(job, find_tools(), gpu.arch)
         if isinstance(program, str):
             raise NotModelledError(program)
         return program, draw_inputs(job)
-    built = compile_kernel(job, _tools(), gpu.arch)
+    built = compile_kernel(job, find_tools(), gpu.arch)
     if isinstance(built, str):
         raise NotModelledError(built)
     data = job.run.read_data(draw_word)
@@ -249,7 +246,7 @@ def name_traces(job: Job, gpu: Gpu) -> str:
     return _digest(
         job.label if job.name != BASELINE else f"{BASELINE} {job.label}",
         repr(slow),
-        str(sorted(_tools().versions.items())),
+        str(sorted(find_tools().versions.items())),
         inspect.getsource(choose_blocks) + inspect.getsource(draw_inputs),
         digest_of_emulator(),
         _digest_files(path for path in files if path.is_file()),
@@ -291,16 +288,9 @@ def digest_of_model() -> str:
 
 
 @functools.cache
-def _tools() -> Toolchain:
-    tools = find_toolchain(prefer_wheel=True, cache=default_cache(os.environ))
-    if not tools.nvcc.version.startswith(MEASURED_WITH):
-        print(
-            f"times were measured with nvcc {MEASURED_WITH}, this is {tools.nvcc.version}: the"
-            " machine code of some products differs, and their errors are wrong. Install"
-            " nvidia-cuda-nvcc and nvidia-nvvm ==13.0.88, and set GRADER_NVCC.",
-            file=sys.stderr,
-        )
-    return tools
+def find_tools() -> Toolchain:
+    """The compiler of the programs."""
+    return find_toolchain(prefer_wheel=True, cache=default_cache(os.environ))
 
 
 def _digest(*words: str) -> str:

@@ -1,13 +1,15 @@
 """The error table of the timing model: measured and modelled times of every known program.
 
-    python benchmarks/model.py [--gpu h100|h200] [--only PART] [--record] [--json FILE]
+    python benchmarks/model.py [--gpu h100|h200] [--times FILE] [--only PART] [--record]
+        [--json FILE]
 
 Measured times are those of tests/data/times_GPU.json (written on that GPU by benchmarks/times.py),
 of gradings on that GPU (verdicts_GPU.json; for programs that times_GPU.json lacks), and, for the
 H100, of tests/data/truth/h100.json. Prints kernel, size, measured and modelled time,
 and error; the errors of each family and group; and the number of pairs that the model orders
 correctly, among pairs within a task whose measured times differ by at least 15 %. Modelled times
-are corrected as in a grading, but without the kernel's own measured times. --record writes
+are corrected as in a grading, but without the kernel's own measured times. --times takes the
+measured times only from another file of benchmarks/times.py. --record writes
 the data from which `python docs/generate.py` makes docs/reference/model-errors.md. The cache folder
 keeps the traces of programs (kept_work.py): the first run takes many minutes, a later run with
 another model some seconds. Exit code 0.
@@ -43,7 +45,7 @@ from jobs import (
     find_submissions,
     read_timed,
 )
-from kept_work import model_jobs
+from kept_work import find_tools, model_jobs
 from times import read_rows
 
 sys.path.insert(0, str(ROOT))
@@ -61,12 +63,13 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--gpu", default="h100", choices=sorted(read_gpus()))
+    parser.add_argument("--times", type=Path, metavar="FILE")
     parser.add_argument("--only", action="append", default=[], metavar="PART")
     parser.add_argument("--record", action="store_true")
     parser.add_argument("--json", type=Path, metavar="FILE")
     options = parser.parse_args()
     rows = []
-    for row in model_all(find_timed(options.gpu, options.only), options.gpu):
+    for row in model_all(find_timed(options.gpu, options.only, options.times), options.gpu):
         rows += correct_rows([row], read_measured())
         print(format_row(rows[-1]), flush=True)
     if not rows:
@@ -82,10 +85,12 @@ def main() -> None:
         record(options.gpu, {"summary": summary, "rows": [*format_cells(rows)]})
 
 
-def find_timed(gpu: str, parts: Sequence[str]) -> list[tuple[Job, float]]:
-    """The jobs with measured times, and these times in milliseconds. Microbenchmarks are not
-    compared: they repeat an instruction whose cost the model's parameters state."""
-    measured = read_times(gpu)
+def find_timed(gpu: str, parts: Sequence[str], file: Path | None = None) -> list[tuple[Job, float]]:
+    """The jobs with measured times, and these times in milliseconds, from all files of the GPU or
+    from this one. Microbenchmarks are not compared: they repeat an instruction whose cost the
+    model's parameters state."""
+    measured = read_times(gpu) if file is None else read_file(file)
+    compare_compilers(file or times_of(gpu))
     found = []
     jobs = (job for job in find_jobs([]) if family_of(job) != MICROBENCHMARKS)
     for job in choose(list(jobs), parts):
@@ -102,13 +107,32 @@ def times_of(gpu: str) -> Path:
     return ROOT / "tests" / "data" / f"times_{gpu}.json"
 
 
-def read_times(gpu: str) -> dict[tuple[str, str, str], tuple[float, str | None]]:
-    """Measured milliseconds and the digest of the measured source, by exercise, name and label.
-    Times of truth/ replace others."""
-    rows = read_rows(times_of(gpu))
-    times: dict[tuple[str, str, str], tuple[float, str | None]] = {
+def compare_compilers(file: Path) -> None:
+    """Warns if the times are those of another compiler's code."""
+    measured = json.loads(file.read_text(encoding="utf-8"))["nvcc"]
+    here = find_tools().nvcc.version
+    if here != measured:
+        print(
+            f"{file.name} has times of code from nvcc {measured}; this is {here}, whose code for"
+            " some products differs: their errors are wrong. Install nvidia-cuda-nvcc and"
+            f" nvidia-nvvm =={measured}, and set GRADER_NVCC.",
+            file=sys.stderr,
+        )
+
+
+Times = dict[tuple[str, str, str], tuple[float, str | None]]
+"""Measured milliseconds and the digest of the measured source, by exercise, name and label."""
+
+
+def read_file(file: Path) -> Times:
+    return {row.key: (row.ms, row.source) for row in read_rows(file) if row.ms is not None}
+
+
+def read_times(gpu: str) -> Times:
+    """All times of a GPU. Times of truth/ replace others."""
+    times: Times = {
         **{key: (ms, None) for key, ms in times_of_gradings(gpu)},
-        **{row.key: (row.ms, row.source) for row in rows if row.ms is not None},
+        **read_file(times_of(gpu)),
     }
     if gpu == "h100":
         for kernel, entry in json.loads(TRUTH_FILE.read_text(encoding="utf-8"))["kernels"].items():

@@ -41,7 +41,9 @@ from grader.errors import UsageError
 from grader.explore.kernel_data import Output
 from grader.grading.building import Built
 from grader.grading.mistakes import SubmissionError
+from grader.grading.tools import find_toolchain
 from grader.messages.hidden import describe_mistake
+from grader.plumbing.cache import default_cache
 from grader.records import SUBMISSION, ClockState, Program, RunLimits, TimedStep
 
 WARM_UPS, LONG_MS, LONG_SAMPLES = 3, 50.0, 5
@@ -102,11 +104,12 @@ def main() -> int:
     if options.missing:
         jobs = leave_out(jobs, known)
     name, arch = describe_gpu(options.gpu)
+    nvcc = find_toolchain(prefer_wheel=False, cache=default_cache(os.environ)).nvcc.version
     for row in measure(jobs, compile_all(jobs, arch), options.gpu, options.samples):
         print(format_row(row), flush=True)
         known = [*(each for each in known if each.key != row.key), row]
         if options.json is not None:
-            write_rows(options.json, name, known)
+            write_rows(options.json, name, nvcc, known)
     return 0
 
 
@@ -126,14 +129,14 @@ def read_rows(path: Path) -> list[Row]:
     return [Row(**row) for row in json.loads(path.read_text(encoding="utf-8"))["rows"]]
 
 
-def write_rows(path: Path, device: str, rows: Sequence[Row]) -> None:
-    """Writes a file of rows, without empty fields. Atomic: after an interruption, the file is the
-    old or the new file."""
+def write_rows(path: Path, device: str, nvcc: str, rows: Sequence[Row]) -> None:
+    """Writes a file of rows, without empty fields. `nvcc`: the version that compiled the programs.
+    Atomic: after an interruption, the file is the old or the new file."""
     filled = [
         {name: value for name, value in asdict(row).items() if value or name == "ms"}
         for row in rows
     ]
-    document = {"device": device, "rows": filled}
+    document = {"device": device, "nvcc": nvcc, "rows": filled}
     made = path.with_suffix(".part")
     made.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     made.replace(path)

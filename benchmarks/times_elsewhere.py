@@ -105,7 +105,8 @@ def add(results: Path, file: Path) -> None:
         row = Row(**found)
         if row.key in own and row.ms is not None:
             rows = [*(each for each in rows if each.key != row.key), row]
-    write_rows(file, json.loads(file.read_text())["device"], rows)
+    written = json.loads(file.read_text(encoding="utf-8"))
+    write_rows(file, written["device"], written["nvcc"], rows)
 
 
 # --- there ----------------------------------------------------------------------------------------

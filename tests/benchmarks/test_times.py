@@ -73,7 +73,7 @@ def test_a_file_keeps_its_other_rows_and_says_what_is_missing(
             source=jobs[0].source,
         ),
     ]
-    write_rows(tmp_path / "times.json", "NVIDIA H200", rows)
+    write_rows(tmp_path / "times.json", "NVIDIA H200", "13.0.88", rows)
     assert read_rows(tmp_path / "times.json") == rows
     assert leave_out(jobs, rows) == jobs[1:]
     write(tmp_path, SCALE.replace("alpha * x", "x"))
