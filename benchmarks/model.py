@@ -108,7 +108,7 @@ def times_of(gpu: str) -> Path:
 
 
 def compare_compilers(file: Path) -> None:
-    """Warns if the times are those of another compiler's code."""
+    """Warns if another compiler made the code that was timed."""
     measured = json.loads(file.read_text(encoding="utf-8"))["nvcc"]
     here = find_tools().nvcc.version
     if here != measured:
