@@ -137,8 +137,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """One worker with --run-gpu: Nsight Compute refuses a second profiler, and concurrent kernels
-    disturb measured times.
+    """One worker more than processors, because many tests wait for other processes. One worker with
+    --run-gpu: Nsight Compute refuses a second profiler, and concurrent kernels disturb measured
+    times.
     """
     return 1 if config.getoption("--run-gpu") else len(os.sched_getaffinity(0)) + 1
 
