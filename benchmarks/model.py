@@ -5,14 +5,13 @@
 
 Measured times are those of tests/data/times_GPU.json (written on that GPU by benchmarks/times.py),
 of gradings on that GPU (verdicts_GPU.json; for programs that times_GPU.json lacks), and, for the
-H100, of tests/data/truth/h100.json. Prints kernel, size, measured and modelled time,
-and error; the errors of each family and group; and the number of pairs that the model orders
-correctly, among pairs within a task whose measured times differ by at least 15 %. Modelled times
-are corrected as in a grading, but without the kernel's own measured times. --times takes the
-measured times only from another file of benchmarks/times.py. --record writes
-the data from which `python docs/generate.py` makes docs/reference/model-errors.md. The cache folder
-keeps the traces of programs (kept_work.py): the first run takes many minutes, a later run with
-another model some seconds. Exit code 0.
+H100, of tests/data/truth/h100.json. Prints kernel, size, measured and modelled time, and error; the
+errors of each family and group; and the number of pairs that the model orders correctly, among
+pairs within a task whose measured times differ by at least 15 %. Modelled times are corrected as in
+a grading, but without the kernel's own measured times. --times takes the measured times only from
+another file of benchmarks/times.py. --record writes the data from which `python docs/generate.py`
+makes docs/reference/model-errors.md. The cache folder keeps the traces of programs (kept_work.py):
+the first run takes many minutes, a later run with another model some seconds. Exit code 0.
 """
 
 from __future__ import annotations

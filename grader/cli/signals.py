@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from types import FrameType
 
 SOON_SECONDS = 0.01
+"""A finaliser has ended by then, or the signal comes once more."""
 
 
 class TerminatedError(KeyboardInterrupt):

@@ -172,7 +172,7 @@ def covary(
 
 def nearly_same(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """The correlation of the errors that have other causes than the traits, of each launch of
-    `left` with each of `right`: 1 for the same launch, 0 for any other."""
+    `left` with each of `right`: 1 for the same launch, almost 0 beyond twice the distance SAME."""
     return np.asarray(np.exp(-squared_distances(left, right) / SAME**2))
 
 

@@ -65,8 +65,6 @@ HOT bool take_apart(const uint32_t *codes, Parts<COUNT> &parts)
 template <uint32_t LANES> struct Vectors {
     typedef int32_t Ints __attribute__((vector_size(4 * LANES)));
     typedef float Floats __attribute__((vector_size(4 * LANES)));
-    typedef int64_t Longs __attribute__((vector_size(8 * LANES)));
-    typedef double Doubles __attribute__((vector_size(8 * LANES)));
 };
 template <uint32_t LANES> using Ints = typename Vectors<LANES>::Ints;
 template <uint32_t LANES> using FloatLanes = typename Vectors<LANES>::Floats;
@@ -140,14 +138,14 @@ template <uint32_t LANES> struct FloatProducts {
 };
 
 // Below this exponent there is no product of narrow formats.
-constexpr int32_t BELOW_ALL = -60, BIAS = Single::EXPONENTS / 2;
+constexpr int32_t BELOW_ALL = -60, SINGLE_BIAS = Single::EXPONENTS / 2;
 
 // 1 over the unit of a sum.
 template <uint32_t LANES>
 HOT FloatLanes<LANES> invert_units(int32_t places, const Ints<LANES> &top)
 {
     Ints<LANES> exponents = (top > BELOW_ALL ? top : BELOW_ALL) - places;
-    return reinterpret_cast<FloatLanes<LANES>>((BIAS - exponents) << Single::FRACTION);
+    return reinterpret_cast<FloatLanes<LANES>>((SINGLE_BIAS - exponents) << Single::FRACTION);
 }
 
 // Numbers of a narrow format.
@@ -155,14 +153,14 @@ template <uint32_t COUNT>
 HOT void find_values(int32_t places, const Parts<COUNT> &parts, float *values)
 {
     Ints<COUNT> exponents = load_lanes<Ints<COUNT>>(parts.exponents);
-    exponents = (exponents > BELOW_ALL ? exponents : BELOW_ALL) + (BIAS - places);
+    exponents = (exponents > BELOW_ALL ? exponents : BELOW_ALL) + (SINGLE_BIAS - places);
     Ints<COUNT> significands = load_lanes<Ints<COUNT>>(parts.significands);
     FloatLanes<COUNT> found = __builtin_convertvector(significands, FloatLanes<COUNT>);
     found *= reinterpret_cast<FloatLanes<COUNT>>(exponents << Single::FRACTION);
     memcpy(values, &found, sizeof found);
 }
 
-// Sums of products and C.
+// Sums of products and C. A word holds the sum of eight products.
 template <uint32_t BLOCK, uint32_t LANES, class Products>
 HOT Sums<LANES> add_products(int32_t places, const Products &products, const Parts<LANES> &c,
                              const Ints<LANES> &top, uint32_t first)
@@ -183,11 +181,11 @@ HOT Sums<LANES> add_products(int32_t places, const Products &products, const Par
     return sums;
 }
 
-// Eight sums as float64, exactly.
 constexpr uint32_t EIGHT = 8;
-using Longs = Vectors<EIGHT>::Longs;
-using Doubles = Vectors<EIGHT>::Doubles;
+typedef int64_t Longs __attribute__((vector_size(8 * EIGHT)));
+typedef double Doubles __attribute__((vector_size(8 * EIGHT)));
 
+// Eight sums as float64, exactly.
 template <uint32_t LANES>
 HOT Doubles join_parts(int32_t places, const Sums<LANES> &sums, uint32_t first)
 {
