@@ -19,7 +19,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -45,7 +45,7 @@ from jobs import (
     read_timed,
 )
 from kept_work import find_tools, model_jobs
-from times import read_rows
+from times import read_head, read_rows
 
 sys.path.insert(0, str(ROOT))
 
@@ -89,11 +89,13 @@ def find_timed(gpu: str, parts: Sequence[str], file: Path | None = None) -> list
     from this one. Microbenchmarks are not compared: they repeat an instruction whose cost the
     model's parameters state."""
     measured = read_times(gpu) if file is None else read_file(file)
-    compare_compilers(file or times_of(gpu))
+    others = find_other_code(file or times_of(gpu))
     found = []
     jobs = (job for job in find_jobs([]) if family_of(job) != MICROBENCHMARKS)
     for job in choose(list(jobs), parts):
         ms, source = measured.get((job.exercise, job.name, job.label), (None, None))
+        if f"{job.exercise}/{job.name}" in others:
+            continue
         if ms is not None and source != job.source:
             print(f"{job.exercise}/{job.name}: it is another kernel than the one that was measured")
         elif ms is not None:
@@ -106,17 +108,20 @@ def times_of(gpu: str) -> Path:
     return ROOT / "tests" / "data" / f"times_{gpu}.json"
 
 
-def compare_compilers(file: Path) -> None:
-    """Warns if another compiler made the code that was timed."""
-    measured = json.loads(file.read_text(encoding="utf-8"))["nvcc"]
-    here = find_tools().nvcc.version
-    if here != measured:
+def find_other_code(file: Path) -> Collection[str]:
+    """The programs that were timed with other code than that of the present compiler, whose times
+    therefore say nothing about the model. Warns if this is not known."""
+    head, here = read_head(file), find_tools().nvcc.version
+    if here == head["nvcc"]:
+        return ()
+    if here not in head.get("other_code", {}):
         print(
-            f"{file.name} has times of code from nvcc {measured}; this is {here}, whose code for"
-            " some products differs: their errors are wrong. Install nvidia-cuda-nvcc and"
-            f" nvidia-nvvm =={measured}, and set GRADER_NVCC.",
+            f"{file.name} has times of code from nvcc {head['nvcc']}; this is {here}, whose code"
+            " for some products differs: their errors are wrong. Install nvidia-cuda-nvcc and"
+            f" nvidia-nvvm =={head['nvcc']}, and set GRADER_NVCC.",
             file=sys.stderr,
         )
+    return head.get("other_code", {}).get(here, ())
 
 
 Times = dict[tuple[str, str, str], tuple[float, str | None]]

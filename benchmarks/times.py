@@ -31,6 +31,7 @@ from math import isnan
 from pathlib import Path
 from statistics import median
 from threading import Timer
+from typing import Any
 
 import numpy as np
 from jobs import Job, Ready, choose, compile_all, draw_inputs, find_jobs
@@ -105,11 +106,12 @@ def main() -> int:
         jobs = leave_out(jobs, known)
     name, arch = describe_gpu(options.gpu)
     nvcc = find_toolchain(prefer_wheel=False, cache=default_cache(os.environ)).nvcc.version
+    head = {"device": name, "nvcc": nvcc}
     for row in measure(jobs, compile_all(jobs, arch), options.gpu, options.samples):
         print(format_row(row), flush=True)
         known = [*(each for each in known if each.key != row.key), row]
         if options.json is not None:
-            write_rows(options.json, name, nvcc, known)
+            write_rows(options.json, head, known)
     return 0
 
 
@@ -129,14 +131,21 @@ def read_rows(path: Path) -> list[Row]:
     return [Row(**row) for row in json.loads(path.read_text(encoding="utf-8"))["rows"]]
 
 
-def write_rows(path: Path, device: str, nvcc: str, rows: Sequence[Row]) -> None:
-    """Writes a file of rows, without empty fields. `nvcc`: the version that compiled the programs.
-    Atomic: after an interruption, the file is the old or the new file."""
+def read_head(path: Path) -> dict[str, Any]:
+    """What a file says about its rows: `device`, the GPU; `nvcc`, the version that compiled the
+    programs; `other_code`, by other versions of nvcc: programs whose code takes another time."""
+    document = json.loads(path.read_text(encoding="utf-8"))
+    return {name: value for name, value in document.items() if name != "rows"}
+
+
+def write_rows(path: Path, head: Mapping[str, Any], rows: Sequence[Row]) -> None:
+    """Writes a file of rows, without empty fields. `head`: see read_head. Atomic: after an
+    interruption, the file is the old or the new file."""
     filled = [
         {name: value for name, value in asdict(row).items() if value or name == "ms"}
         for row in rows
     ]
-    document = {"device": device, "nvcc": nvcc, "rows": filled}
+    document = {**head, "rows": filled}
     made = path.with_suffix(".part")
     made.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     made.replace(path)

@@ -96,7 +96,7 @@ def describe_step(step: Any, program: Any) -> dict[str, Any]:  # noqa: ANN401
 def add(results: Path, file: Path) -> None:
     """Replaces rows of a file of times by rows of the results."""
     from jobs import find_jobs
-    from times import Row, read_rows, write_rows
+    from times import Row, read_head, read_rows, write_rows
 
     own = {(job.exercise, job.name, job.label) for job in find_jobs([])}
     rows = read_rows(file)
@@ -105,8 +105,7 @@ def add(results: Path, file: Path) -> None:
         row = Row(**found)
         if row.key in own and row.ms is not None:
             rows = [*(each for each in rows if each.key != row.key), row]
-    written = json.loads(file.read_text(encoding="utf-8"))
-    write_rows(file, written["device"], written["nvcc"], rows)
+    write_rows(file, read_head(file), rows)
 
 
 # --- there ----------------------------------------------------------------------------------------

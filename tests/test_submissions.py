@@ -101,17 +101,11 @@ def test_the_verdict_with_modelled_times(known: Known, cache: Path) -> None:
 
 
 def slow_but_two() -> list[object]:
-    """All files, slow but for those that gave too much once; those of which it is known that the
-    model gives too much must go on doing so, or lose their line."""
-
-    def marks(known: Known) -> list[pytest.MarkDecorator]:
-        far_off = known.emulated_h200
-        return [
-            *([pytest.mark.xfail(reason=far_off.why, strict=True)] if far_off else []),
-            *([] if known.name in GAVE_TOO_MUCH_ONCE else [pytest.mark.slow]),
-        ]
-
-    return [pytest.param(known, marks=marks(known)) for known in KNOWN]
+    """All files, slow but for those that gave too much once."""
+    return [
+        pytest.param(known, marks=[] if known.name in GAVE_TOO_MUCH_ONCE else [pytest.mark.slow])
+        for known in KNOWN
+    ]
 
 
 @pytest.mark.parametrize("known", slow_but_two(), ids=name_of)

@@ -10,7 +10,6 @@ behind the first one say what differs elsewhere, and what is expected besides:
     // expect with a model: passed, the model is too fast (82 % of the peak)
     // expect with a model: inconclusive, hardly known (the model does not know this kind of kernel)
     // expect on an emulated device: unsupported (HGMMA)
-    // expect on an emulated H200: too many points (why the model is so far off)
     // expect points: 45 (what the attack has earned)
     // expect bonus: failed (what its check says)
 """
@@ -33,7 +32,6 @@ ONLY_A_GPU_COUNTS = "inconclusive, only a GPU counts"
 TOO_CLOSE_TO_CALL = "passed, too close to call"
 MODEL_TOO_FAST = "passed, the model is too fast"
 HARDLY_KNOWN = "inconclusive, hardly known"
-TOO_MANY_POINTS = "too many points"
 
 _NAME = re.compile(r"(?P<status>[a-z_]+)--(?P<reason>[a-z0-9_]+)")
 _LINE = re.compile(r"// expect (?P<where>[^:]+): (?P<what>[^(]+?)(?: \((?P<why>.+)\))?")
@@ -41,7 +39,6 @@ _WHERE = {
     "without a model": {ONLY_A_CLOCK_TELLS, ONLY_THE_TIMED_SIZE_TELLS, ONLY_A_GPU_COUNTS},
     "with a model": {TOO_CLOSE_TO_CALL, MODEL_TOO_FAST, HARDLY_KNOWN},
     "on an emulated device": {status.value for status in Status},
-    "on an emulated H200": {TOO_MANY_POINTS},
     "points": None,
     "bonus": {"failed"},
 }
@@ -66,7 +63,6 @@ class Known:
     without_model: Expected | None = None
     with_model: Expected | None = None
     emulated: Expected | None = None
-    emulated_h200: Expected | None = None
     points: float | None = None
     bonus: Expected | None = None
 
@@ -103,7 +99,6 @@ def read_known(file: Path) -> Known:
         without_model=said.get("without a model"),
         with_model=said.get("with a model"),
         emulated=said.get("on an emulated device"),
-        emulated_h200=said.get("on an emulated H200"),
         points=None if points is None else float(points.what),
         bonus=said.get("bonus"),
     )

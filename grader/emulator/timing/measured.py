@@ -36,8 +36,6 @@ NEAREST = 128
 """Rows that predict an error. All rows together would change the time by 0.2 % (median)."""
 SAME = 0.03
 """The distance within which launches share errors that their traits do not explain."""
-OTHER_WORK = 0.3
-"""A larger doubt means that the launch did other work when it was timed: none shares its error."""
 FAR_RATE = 0.3
 """Distances of the covariance's far part are this fraction of those of its near part."""
 _SCALE = 1000
@@ -122,14 +120,13 @@ class Measured:
         own, noise = width_of(kind, self.intervals), self.metric.noise**2
         traits, doubts = self.traits[near], self.doubts[near]
         same = nearly_same(traits, place[None])[:, 0]
-        known_doubts = np.where(doubts < OTHER_WORK, doubts, 0.0)
-        here = known_doubts[same > 0.5]
+        here = doubts[same > 0.5]
         doubt = float(here.min()) if here.size else 0.0
         known = np.minimum.outer(widths, widths) ** 2 * self.metric.covariance(traits, traits)
-        known += np.outer(known_doubts, known_doubts) * nearly_same(traits, traits)
-        known += np.diag(noise + doubts**2 - known_doubts**2)
+        known += np.outer(doubts, doubts) * nearly_same(traits, traits)
+        known += noise * np.eye(len(near))
         alike = self.metric.covariance(traits, place[None])[:, 0]
-        shared = np.minimum(own, widths) ** 2 * alike + doubt * known_doubts * same
+        shared = np.minimum(own, widths) ** 2 * alike + doubt * doubts * same
         weights = np.linalg.solve(known, shared)
         centre = float(weights @ self.errors[near])
         return centre, sqrt(own**2 + doubt**2 + noise - float(weights @ shared))

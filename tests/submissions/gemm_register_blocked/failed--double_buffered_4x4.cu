@@ -1,6 +1,5 @@
 // The coalesced 4 x 4 kernel with two pairs of tiles: twice the shared memory, half the blocks, and slower than with one.
 // expect without a model: passed, only a clock tells (3.1 x the coalesced kernel, 4 x are asked)
-// expect on an emulated H200: too many points (the nvcc 13.0 beside the H200 makes code with 536,870,912 conflicts of it, later ones make code without any)
 #define TILE 32
 // launch: reg_db<<<dim3(ceil_div(N, TILE), ceil_div(M, TILE)), dim3(8, 8)>>>(A, B, C, M, N, K)
 __global__ void reg_db(const float* A, const float* B, float* C, int M, int N, int K)
