@@ -34,7 +34,8 @@ TRUTH, SUBMISSIONS = "truth", "known submissions"
 @dataclass(frozen=True)
 class Row:
     """A program at a size: times in milliseconds, the resource that limits the modelled time, and
-    the kind and traits of its launch. `group` is `kernels`, `truth` or `known submissions`."""
+    the kind and traits of its longest launch; `others`: those of other launches with a good part of
+    the time. `group` is `kernels`, `truth` or `known submissions`."""
 
     group: str
     family: str
@@ -46,6 +47,7 @@ class Row:
     bound: str
     kind: str
     traits: tuple[float, ...] = ()
+    others: tuple[tuple[str, tuple[float, ...]], ...] = ()
 
     @property
     def kernel(self) -> str:
@@ -75,6 +77,7 @@ def make_row(job: Job, measured_ms: float, run: ModelledRun) -> Row:
         run.bound,
         run.kind,
         run.traits,
+        run.others,
     )
 
 

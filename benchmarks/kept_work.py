@@ -52,6 +52,9 @@ from grader.plumbing.cache import default_cache
 from grader.records import Binary, ModelledMode, Program, RunLimits
 
 LIMITS = RunLimits(warp_instructions=10**12, wall_seconds=600.0)
+GOOD_PART, EQUAL = 0.1, 0.02
+"""The least part of a program's time that says something of a launch's error, and the largest
+difference of the traits of equal launches."""
 TIMED = ModelledMode(seed=0, inspect=True)  # as submissions are sampled
 PACKAGE = Path(grader.__file__).parent
 READING = (
@@ -83,13 +86,15 @@ class Traced:
 @dataclass(frozen=True)
 class ModelledRun:
     """A program's simulated time, the kind and traits of its longest launch, and for its last
-    launch the limiting resource and the used fractions of resources."""
+    launch the limiting resource and the used fractions of resources. `others`: kind and traits of
+    each other launch that takes a good part of the time; equal launches count once."""
 
     time_ms: float
     kind: str
     traits: tuple[float, ...]
     bound: str
     use: Mapping[str, float]
+    others: tuple[tuple[str, tuple[float, ...]], ...] = ()
 
 
 class NotModelledError(Exception):
@@ -223,14 +228,29 @@ def model_works(works: Sequence[Work], figures: Figures) -> ModelledRun:
     for work in works:
         held = found[-1].held if found else None
         found.append(LaunchModel(work, figures, emulator_runtime(), held).estimate())
-    last, longest = found[-1], max(found, key=lambda each: each.simulated_ms)
+    total, last = sum(each.simulated_ms for each in found), found[-1]
+    parts: dict[tuple[str, tuple[float, ...]], float] = {}
+    for each in sorted(found, key=lambda each: -each.simulated_ms):
+        traits = tuple(describe(each.facts))
+        equal = (
+            part for part in parts if part[0] == each.kind.value and _are_equal(part[1], traits)
+        )
+        part = next(equal, (each.kind.value, traits))
+        parts[part] = parts.get(part, 0.0) + each.simulated_ms
+    (kind, traits), *others = parts
     return ModelledRun(
-        sum(each.simulated_ms for each in found),
-        longest.kind.value,
-        tuple(describe(longest.facts)),
+        total,
+        kind,
+        traits,
         last.bounds[0].resource,
         dict(last.use),
+        tuple(part for part in others if parts[part] >= GOOD_PART * total),
     )
+
+
+def _are_equal(left: Sequence[float], right: Sequence[float]) -> bool:
+    """Whether launches with these traits count as equal."""
+    return all(abs(one - other) <= EQUAL for one, other in zip(left, right, strict=True))
 
 
 # --- names ----------------------------------------------------------------------------------------

@@ -46,13 +46,16 @@ Parameters = dict[str, jax.Array]
 
 
 def learn(rows: Sequence[Row]) -> Measured:
-    """The corrections that these rows make."""
+    """The corrections that these rows make. Of several launches, only the total time was measured:
+    each of them gets the total's error."""
     intervals = calibrate(rows)
-    errors = np.array([-row.log_error for row in rows])
-    traits = np.array([row.traits for row in rows])
-    widths = np.array([width_of(row.kind, intervals) for row in rows])
-    kernels = [row.kernel for row in rows]
-    left_out = LeftOut(traits, errors, widths, kernels)
+    others = [replace(row, kind=kind, traits=traits) for row in rows for kind, traits in row.others]
+    launches = [*rows, *others]
+    errors = np.array([-row.log_error for row in launches])
+    traits = np.array([row.traits for row in launches])
+    widths = np.array([width_of(row.kind, intervals) for row in launches])
+    kernels = [row.kernel for row in launches]
+    left_out = LeftOut(traits, errors, widths, kernels, len(rows))
     parameters: Parameters = {
         "scales": jnp.full(traits.shape[1], 0.5),
         "near": jnp.array(0.0),
@@ -70,7 +73,7 @@ def learn(rows: Sequence[Row]) -> Measured:
         round(float(jax.nn.sigmoid(parameters["near"])), 3),
         round(float(np.sqrt(noise_of(parameters))), 4),
     )
-    kinds = [row.kind for row in rows]
+    kinds = [row.kind for row in launches]
     measured = Measured(
         traits * metric.scales, errors, np.sqrt(doubts), kernels, kinds, intervals, metric
     )
@@ -87,7 +90,7 @@ def search(left_out: LeftOut, start: Parameters, doubts: np.ndarray) -> tuple[Pa
         misses, variances = left_out.predict(parameters, doubts)
         tail = jnp.log1p(misses**2 / variances / FREEDOM)
         density = 0.5 * jnp.log(variances) + 0.5 * (FREEDOM + 1) * tail
-        return density.mean() + PRIOR * (parameters["scales"] ** 2).mean()
+        return density[: left_out.judged].mean() + PRIOR * (parameters["scales"] ** 2).mean()
 
     found = minimize(
         jax.value_and_grad(cost), flat, jac=True, method="L-BFGS-B", options={"maxiter": STEPS}
@@ -102,11 +105,17 @@ def noise_of(parameters: Parameters) -> jax.Array:
 
 class LeftOut:
     """Predictions of the error of each row from the rows of all other kernels. `widths`: the
-    standard deviations of the rows' kinds."""
+    standard deviations of the rows' kinds. The first `judged` rows judge the parameters."""
 
     def __init__(
-        self, traits: np.ndarray, errors: np.ndarray, widths: np.ndarray, kernels: Sequence[str]
+        self,
+        traits: np.ndarray,
+        errors: np.ndarray,
+        widths: np.ndarray,
+        kernels: Sequence[str],
+        judged: int,
     ) -> None:
+        self.judged = judged
         self._traits, self._errors, self._widths = map(jnp.asarray, (traits, errors, widths))
         names, group = np.unique(kernels, return_inverse=True)
         rows = [np.flatnonzero(group == number) for number in range(len(names))]
