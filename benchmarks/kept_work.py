@@ -52,7 +52,7 @@ from grader.plumbing.cache import default_cache
 from grader.records import Binary, ModelledMode, Program, RunLimits
 
 LIMITS = RunLimits(warp_instructions=10**12, wall_seconds=600.0)
-GOOD_PART, EQUAL = 0.1, 0.02
+GOOD_PART, EQUAL = 0.25, 0.02
 """The least part of a program's time that says something of a launch's error, and the largest
 difference of the traits of equal launches."""
 TIMED = ModelledMode(seed=0, inspect=True)  # as submissions are sampled

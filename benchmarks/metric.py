@@ -47,7 +47,7 @@ Parameters = dict[str, jax.Array]
 
 def learn(rows: Sequence[Row]) -> Measured:
     """The corrections that these rows make. Of several launches, only the total time was measured:
-    each of them gets the total's error."""
+    each of them gets the total's error. Only the longest ones determine the parameters."""
     intervals = calibrate(rows)
     others = [replace(row, kind=kind, traits=traits) for row in rows for kind, traits in row.others]
     launches = [*rows, *others]
@@ -55,7 +55,8 @@ def learn(rows: Sequence[Row]) -> Measured:
     traits = np.array([row.traits for row in launches])
     widths = np.array([width_of(row.kind, intervals) for row in launches])
     kernels = [row.kernel for row in launches]
-    left_out = LeftOut(traits, errors, widths, kernels, len(rows))
+    longest = slice(len(rows))
+    left_out = LeftOut(traits[longest], errors[longest], widths[longest], kernels[longest])
     parameters: Parameters = {
         "scales": jnp.full(traits.shape[1], 0.5),
         "near": jnp.array(0.0),
@@ -63,11 +64,10 @@ def learn(rows: Sequence[Row]) -> Measured:
     }
     doubts = np.maximum(0.0, np.abs(errors) - LARGE) ** 2
     for number in range(ROUNDS):
-        parameters, cost = search(left_out, parameters, doubts)
-        for _ in range(CHOICES):
-            misses, variances = left_out.predict(parameters, doubts)
-            doubts = np.maximum(0.0, np.asarray(misses**2 - BEYOND**2 * variances))
+        parameters, cost = search(left_out, parameters, doubts[longest])
+        doubts[longest] = choose_doubts(left_out, parameters, doubts[longest])
         print(f"metric, round {number + 1}: cost {cost:.4f}", flush=True)
+    doubts = choose_doubts(LeftOut(traits, errors, widths, kernels), parameters, doubts)
     metric = Metric(
         np.exp(np.asarray(parameters["scales"])).round(3),
         round(float(jax.nn.sigmoid(parameters["near"])), 3),
@@ -80,6 +80,14 @@ def learn(rows: Sequence[Row]) -> Measured:
     return replace(measured, metric=replace(metric, widths=choose_widths(rows, measured)))
 
 
+def choose_doubts(left_out: LeftOut, parameters: Parameters, doubts: np.ndarray) -> np.ndarray:
+    """The variances of doubts, from these at the start."""
+    for _ in range(CHOICES):
+        misses, variances = left_out.predict(parameters, doubts)
+        doubts = np.maximum(0.0, np.asarray(misses**2 - BEYOND**2 * variances))
+    return doubts
+
+
 def search(left_out: LeftOut, start: Parameters, doubts: np.ndarray) -> tuple[Parameters, float]:
     """Parameters with a lower cost, and the cost."""
     flat, unflatten = ravel_pytree(start)
@@ -90,7 +98,7 @@ def search(left_out: LeftOut, start: Parameters, doubts: np.ndarray) -> tuple[Pa
         misses, variances = left_out.predict(parameters, doubts)
         tail = jnp.log1p(misses**2 / variances / FREEDOM)
         density = 0.5 * jnp.log(variances) + 0.5 * (FREEDOM + 1) * tail
-        return density[: left_out.judged].mean() + PRIOR * (parameters["scales"] ** 2).mean()
+        return density.mean() + PRIOR * (parameters["scales"] ** 2).mean()
 
     found = minimize(
         jax.value_and_grad(cost), flat, jac=True, method="L-BFGS-B", options={"maxiter": STEPS}
@@ -105,17 +113,11 @@ def noise_of(parameters: Parameters) -> jax.Array:
 
 class LeftOut:
     """Predictions of the error of each row from the rows of all other kernels. `widths`: the
-    standard deviations of the rows' kinds. The first `judged` rows judge the parameters."""
+    standard deviations of the rows' kinds."""
 
     def __init__(
-        self,
-        traits: np.ndarray,
-        errors: np.ndarray,
-        widths: np.ndarray,
-        kernels: Sequence[str],
-        judged: int,
+        self, traits: np.ndarray, errors: np.ndarray, widths: np.ndarray, kernels: Sequence[str]
     ) -> None:
-        self.judged = judged
         self._traits, self._errors, self._widths = map(jnp.asarray, (traits, errors, widths))
         names, group = np.unique(kernels, return_inverse=True)
         rows = [np.flatnonzero(group == number) for number in range(len(names))]

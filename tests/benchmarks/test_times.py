@@ -10,7 +10,7 @@ import kernel_files
 import pytest
 import times
 from jobs import Job, compile_kernel
-from times import Row, leave_out, read_rows, time_job, write_rows
+from times import Row, leave_out, read_head, read_rows, time_job, write_rows
 
 from grader.devices.remote.remote_device import RemoteDevice
 from grader.grading.tools import find_toolchain
@@ -73,7 +73,9 @@ def test_a_file_keeps_its_other_rows_and_says_what_is_missing(
             source=jobs[0].source,
         ),
     ]
-    write_rows(tmp_path / "times.json", "NVIDIA H200", "13.0.88", rows)
+    head = {"device": "NVIDIA H200", "nvcc": "13.5.37"}
+    write_rows(tmp_path / "times.json", head, rows)
+    assert read_head(tmp_path / "times.json") == head
     assert read_rows(tmp_path / "times.json") == rows
     assert leave_out(jobs, rows) == jobs[1:]
     write(tmp_path, SCALE.replace("alpha * x", "x"))
