@@ -89,17 +89,17 @@ def find_timed(gpu: str, parts: Sequence[str], file: Path | None = None) -> list
     from this one. Microbenchmarks are not compared: they repeat an instruction whose cost the
     model's parameters state."""
     measured = read_times(gpu) if file is None else read_file(file)
-    others = find_other_code(file or times_of(gpu))
+    other_code = find_other_code(file or times_of(gpu))
     found = []
     jobs = (job for job in find_jobs([]) if family_of(job) != MICROBENCHMARKS)
     for job in choose(list(jobs), parts):
         ms, source = measured.get((job.exercise, job.name, job.label), (None, None))
-        if f"{job.exercise}/{job.name}" in others:
+        if ms is None or f"{job.exercise}/{job.name}" in other_code:
             continue
-        if ms is not None and source != job.source:
-            print(f"{job.exercise}/{job.name}: it is another kernel than the one that was measured")
-        elif ms is not None:
+        if source == job.source:
             found.append((job, ms))
+        else:
+            print(f"{job.exercise}/{job.name}: it is another kernel than the one that was measured")
     return found
 
 
