@@ -114,14 +114,15 @@ def find_other_code(file: Path) -> Collection[str]:
     head, here = read_head(file), find_tools().nvcc.version
     if here == head["nvcc"]:
         return ()
-    if here not in head.get("other_code", {}):
+    known = head.get("other_code", {})
+    if here not in known:
         print(
             f"{file.name} has times of code from nvcc {head['nvcc']}; this is {here}, whose code"
             " for some products differs: their errors are wrong. Install nvidia-cuda-nvcc and"
             f" nvidia-nvvm =={head['nvcc']}, and set GRADER_NVCC.",
             file=sys.stderr,
         )
-    return head.get("other_code", {}).get(here, ())
+    return known.get(here, ())
 
 
 Times = dict[tuple[str, str, str], tuple[float, str | None]]

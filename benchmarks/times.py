@@ -101,12 +101,14 @@ def main() -> int:
     except UsageError as error:
         parser.error(f"{error} {error.advice}")
     jobs = choose(jobs, options.only)
-    known = read_rows(options.json) if options.json is not None else []
+    known, head = [], {}
+    if options.json is not None:
+        known, head = read_rows(options.json), read_head(options.json)
     if options.missing:
         jobs = leave_out(jobs, known)
     name, arch = describe_gpu(options.gpu)
     nvcc = find_toolchain(prefer_wheel=False, cache=default_cache(os.environ)).nvcc.version
-    head = {"device": name, "nvcc": nvcc}
+    head |= {"device": name, "nvcc": nvcc}
     for row in measure(jobs, compile_all(jobs, arch), options.gpu, options.samples):
         print(format_row(row), flush=True)
         known = [*(each for each in known if each.key != row.key), row]
@@ -133,7 +135,10 @@ def read_rows(path: Path) -> list[Row]:
 
 def read_head(path: Path) -> dict[str, Any]:
     """What a file says about its rows: `device`, the GPU; `nvcc`, the version that compiled the
-    programs; `other_code`, by other versions of nvcc: programs whose code takes another time."""
+    programs; `other_code`, by other versions of nvcc: programs whose code takes another time.
+    Empty if it does not exist."""
+    if not path.exists():
+        return {}
     document = json.loads(path.read_text(encoding="utf-8"))
     return {name: value for name, value in document.items() if name != "rows"}
 
