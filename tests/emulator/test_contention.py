@@ -82,9 +82,10 @@ def cycles_of(
     return met.cycles(times, figures)
 
 
-def spread_evenly(turns: float, pairs: int) -> Contention:
-    """Atomics that access a sector each, spread over this number of pairs."""
-    of_buffer = np.array([pairs]), np.array([PAIRS])
+def spread_evenly(turns: float, pairs: int, repeated: int = 0) -> Contention:
+    """Atomics that access a sector each, spread over this number of pairs; `repeated` of them after
+    another of the same block."""
+    of_buffer = np.array([pairs]), np.array([repeated]), np.array([PAIRS])
     visits = int(turns * SLICES)
     return Contention(np.full(SLICES, turns), visits, visits, 0, 0.0, 0.0, 0.0, *of_buffer)
 
@@ -182,10 +183,24 @@ def test_pairs_of_sectors_are_counted_once() -> None:
     assert meetings_of([(10, 1), (10, 1)], [(10, 1), (11, 1)]).pairs.tolist() == [2]
 
 
+def test_visits_of_a_pair_by_its_only_block_are_repeated() -> None:
+    own = [(10, 1), (10, 1), (11, 1), (10, 1)]
+    assert meetings_of(own, [(14, 1)]).repeated.tolist() == [2]
+    assert meetings_of(own, [(10, 1)]).repeated.tolist() == [0]
+
+
+def test_atomics_wait_together_for_a_pair_that_is_on_its_way() -> None:
+    """A transpose by atomics: the warps of a block add to the words of the same sectors."""
+    apart, together = spread_evenly(10.0, 20), spread_evenly(10.0, 20, repeated=60)
+    assert cycles_of(apart, wait=8.0) == pytest.approx(cycles_of(together, wait=8.0))
+    one_by_one, at_once = (cycles_of(each, wait=8.0, window=50.0) for each in (apart, together))
+    assert at_once < 0.5 * one_by_one
+
+
 def test_chance_alone_makes_no_slice_the_busiest() -> None:
     drawn = np.random.default_rng(1).poisson(40.0, SLICES).astype(float)
     none = np.zeros(1, dtype=np.int64)
-    assert Contention(drawn, int(drawn.sum()), 0, 0, 0.0, 0.0, 0.0, none, none).busiest < 1.3
+    assert Contention(drawn, int(drawn.sum()), 0, 0, 0.0, 0.0, 0.0, none, none, none).busiest < 1.3
 
 
 def test_loads_meet_nowhere() -> None:

@@ -147,6 +147,33 @@ def test_data_that_neighbours_do_not_share_is_read_again_unless_the_l2_holds_it(
     assert moved(footprint_of(*again, times=100, around=[again]), closely=True)[0] <= 200
 
 
+@pytest.mark.parametrize(
+    ("line", "l2_sectors", "read"),
+    [(11, 20.0, 5 * 40), (11, 40.0, 40), (10, 20.0, 40)],
+    ids=["more than the L2 holds", "the L2 holds it", "shared by the blocks of a wave"],
+)
+def test_each_wave_reads_again_what_the_wave_before_has_read(
+    line: int, l2_sectors: float, read: float
+) -> None:
+    """Ten blocks a wave, each with a line of its own or with the same, go through the buffer five
+    times: a product whose second matrix does not fit the L2."""
+    table = make_rows(CodeRow, len(KINDS))
+    table["kind"] = KINDS
+    own, next_block = (LOAD, 10, 15, 0), (LOAD, line, 15, 0)
+    neighbours = streams_of(table, [own, next_block], TraceWord.GLOBAL)
+    footprint = Footprint(
+        streams_of(table, [own], TraceWord.GLOBAL),
+        50,
+        (BUFFER, ACROSS),
+        figures_of(sectors=l2_sectors),
+        emulator_runtime(),
+        around=[replace(neighbours, first=np.arange(3))],
+        resident=10,
+    )
+    assert footprint.traffic(closely=False, waves=5.0).loads.tolist() == [read, 0]
+    assert footprint.traffic(closely=False, waves=5.0).new == 1.0
+
+
 def test_sectors_that_the_l2_held_before_the_launch_are_not_read_again() -> None:
     loads = (LOAD, 10, 15, 0), (LOAD, 20, 15, 0)
     assert moved(footprint_of(*loads, held=(1.0, 40.0))) == (3, 0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -40,7 +42,17 @@ def test_blocks_that_go_through_a_buffer_once_share_nothing() -> None:
     assert share_together([neighbours((0,), (1,))], BUFFER, 64) == 0
 
 
-def test_neighbours_without_a_common_pattern_share_nothing() -> None:
+def test_warps_of_a_block_that_load_the_same_data_do_not_count_as_neighbours() -> None:
+    group = replace(neighbours((0,), (0,), (1,), (1,)), warps_per_block=2)
+    assert share_together([group], BUFFER, 64) == 0
+
+
+def test_blocks_may_have_no_common_pattern() -> None:
     groups = [neighbours((0,), (16,)), neighbours((5,), (40,))]
-    assert share_together(groups, BUFFER, 16) == 0
-    assert share_together([], BUFFER, 16) == 0
+    assert share_together(groups, BUFFER, 16) is None
+    assert share_together([], BUFFER, 16) is None
+
+
+def test_a_common_start_is_no_common_pattern() -> None:
+    """The links of a list: only the first accesses of blocks are at fixed distances."""
+    assert share_together([neighbours((0, 33), (1, 12))], BUFFER, 16) is None

@@ -10,14 +10,21 @@ import pytest
 
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.devices.gpus import read_gpus
-from grader.emulator.layouts.execution import TraceWord
+from grader.emulator.layouts.execution import SECTOR_BYTES, TraceWord
 from grader.emulator.timing.analysis_records import Access, CodeRow, Line, Step
+from grader.emulator.timing.footprint import make_regions
 from grader.emulator.timing.parameters import Share, choose_carveout, find_parameters
 from grader.emulator.timing.pipes import Kind, Unit
 from grader.emulator.timing.record_arrays import make_rows
-from grader.emulator.timing.sm import SimulatedSM, make_sm
+from grader.emulator.timing.sm import SimulatedSM, make_sm, make_sources
 from grader.emulator.timing.streams import Streams
-from grader.emulator.timing.timing_records import MERGING_LINES, NO_REGISTER, OPERANDS, Parameters
+from grader.emulator.timing.timing_records import (
+    LINE_BYTES,
+    MERGING_LINES,
+    NO_REGISTER,
+    OPERANDS,
+    Parameters,
+)
 
 NO_SCOREBOARD = 7
 LOCAL = 1 << 40
@@ -45,7 +52,10 @@ STORE = instruction(Unit.MEMORY, Kind.STORE)
 ATOMIC = instruction(Unit.MEMORY, Kind.ATOMIC, write_scoreboard=0)
 COPY, COMMIT = instruction(Unit.MEMORY, Kind.COPY), instruction(Unit.NONE, Kind.COMMIT)
 USE = instruction(Unit.ALU, wait_mask=1)
-FROM_L2 = Share(0.0, 0.0, 0.9)
+FROM_L2 = Share(0.0, 0.0, 0.9, of_buffers=0.0)
+VECTOR, MATRIX = (
+    (first * LINE_BYTES, last * LINE_BYTES) for first, last in ((500, 510), (510, 530))
+)
 ACCESSES = {
     *(Kind.LOAD, Kind.STORE, Kind.ATOMIC, Kind.COPY),
     *(Kind.PREFETCH, Kind.SLEEP, Kind.CALL),
@@ -123,7 +133,8 @@ def prepare(
     streams = Streams(first, steps, accesses, touched, table, len(warps), 1.0, local_bytes=4)
     own = replace(parameters(share), **changed)
     order = np.zeros(blocks, dtype=np.int64)
-    return make_sm(streams, order, resident, own, fetches=fetches)
+    sources = make_sources(make_regions((VECTOR, MATRIX)), share.of_buffers, share.read)
+    return make_sm(streams, order, resident, own, sources, fetches=fetches)
 
 
 def test_stall_counts_set_the_pace_of_a_warp() -> None:
@@ -187,6 +198,19 @@ def test_constants_of_all_warps_pass_one_unit() -> None:
 def test_a_dependent_instruction_waits_for_its_load() -> None:
     assert run([LOAD, EXIT]).statistics.cycles < 10
     assert run([LOAD, USE]).statistics.cycles > parameters().l2_latency
+
+
+def test_dram_reads_the_part_of_each_buffer_that_the_l2_does_not_hold() -> None:
+    """All blocks use the vector; each element of the matrix is read once."""
+    share = Share(0.5, 0.0, 0.9, of_buffers=np.array([0.0, 2.0]))
+    loads = [each for _ in range(24) for each in (LOAD, USE)]
+    lines = [*range(500, 504), *range(510, 530)]
+    sm = run(loads, lines=lines, share=share)
+    assert sm.misses.tolist() == [4, 20, 0]
+    assert sm.statistics.dram_bytes == 20 * 2 * SECTOR_BYTES
+    outside = run(loads, lines=range(100, 124), share=share)
+    assert outside.misses.tolist() == [0, 0, 24]
+    assert outside.statistics.dram_bytes == 24 * 0.5 * SECTOR_BYTES
 
 
 def test_a_sector_that_another_sm_reads_is_waited_for_and_read_once() -> None:

@@ -12,10 +12,11 @@ import pytest
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator.layouts.execution import TraceWord
 from grader.emulator.timing.analysis_records import Access, CodeRow, Line, Step
+from grader.emulator.timing.footprint import make_regions
 from grader.emulator.timing.parameters import Share
 from grader.emulator.timing.pipes import Kind, Unit
 from grader.emulator.timing.record_arrays import make_rows
-from grader.emulator.timing.sm import SimulatedSM, make_sm
+from grader.emulator.timing.sm import SimulatedSM, make_sm, make_sources
 from grader.emulator.timing.streams import Streams
 from grader.emulator.timing.timing_records import (
     ENDS_GROUP,
@@ -98,7 +99,7 @@ def run(*warps: Warp, order: Sequence[int] = (0,)) -> SimulatedSM:
     first = np.cumsum([0, *map(len, warps)])
     streams = Streams(first, steps, made_accesses, touched, table, len(warps), 1.0)
     own = parameters(Share(0.0, 0.0, 0.9))
-    sm = make_sm(streams, np.array(order), 1, own)
+    sm = make_sm(streams, np.array(order), 1, own, make_sources(make_regions([]), 0.0, 0.0))
     sm.simulate(emulator_runtime())
     return sm
 

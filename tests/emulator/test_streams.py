@@ -10,7 +10,7 @@ import pytest
 
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator.layouts.execution import FULL_MASK, WARP_LANES, TraceWord
-from grader.emulator.timing.analysis_records import CodeRow
+from grader.emulator.timing.analysis_records import Access, CodeRow, Line, Step
 from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.record_arrays import make_rows
@@ -51,6 +51,45 @@ def lanes(step: int, start: int = 0) -> list[int]:
 def expand(*warps: list[int], local_bytes: int = 0, executed: int = 0) -> Streams:
     traces = [[np.array(words, dtype=np.uint32) for words in warps]]
     return make_streams(traces, executed, BLOCKS, CODE, local_bytes, emulator_runtime())
+
+
+LOOP, BARRIER, GROUP = range(3)
+
+
+def running(*warps: Sequence[int], warps_per_block: int = 1) -> Streams:
+    """Warps of blocks whose steps are these instructions."""
+    table = make_rows(CodeRow, 3)
+    table["kind"] = [Kind.FIXED, Kind.BARRIER, Kind.COMMIT]
+    steps = make_rows(Step, sum(map(len, warps)))
+    steps["code"] = [code for warp in warps for code in warp]
+    steps["access"] = np.arange(len(steps))
+    first = np.cumsum([0, *map(len, warps)])
+    none = (make_rows(Access, 0), make_rows(Line, 0))
+    return Streams(first, steps, *none, table, warps_per_block, 1.0)
+
+
+def order_of(streams: Streams) -> list[int]:
+    return list(streams.steps["access"])
+
+
+def test_staggered_blocks_begin_at_parts_of_their_steps() -> None:
+    streams = running([LOOP] * 4, [LOOP] * 4, [LOOP] * 4)
+    assert order_of(streams.staggered(2)) == [0, 1, 2, 3, 6, 7, 4, 5, 8, 9, 10, 11]
+
+
+def test_all_warps_of_a_staggered_block_begin_behind_the_same_barrier() -> None:
+    long, short = [LOOP, LOOP, BARRIER, LOOP, BARRIER], [LOOP, BARRIER, BARRIER]
+    moved = order_of(running(long, short, long, short, warps_per_block=2).staggered(2))
+    assert moved == [*range(8), 11, 12, 8, 9, 10, 15, 13, 14]
+    without = running(long, short, long, [LOOP], warps_per_block=2)
+    assert order_of(without.staggered(2)) == order_of(without)
+
+
+def test_steps_that_refer_to_earlier_ones_are_not_staggered() -> None:
+    copies = running([LOOP, GROUP], [LOOP, GROUP])
+    assert copies.staggered(2) is copies
+    waiting = replace(running([LOOP] * 2, [LOOP] * 2), waited=(0,))
+    assert waiting.staggered(2) is waiting
 
 
 def test_each_access_belongs_to_the_step_that_made_it() -> None:

@@ -82,6 +82,24 @@ def test_fences_of_64_warps_hold_each_other_up(fence: Fields, turn: int) -> None
     assert (more - less) / 10 == pytest.approx(turn, rel=0.15)
 
 
+@pytest.mark.parametrize(
+    ("fence", "pass_cycles"), [(FENCE, 10), (SYSTEM_FENCE, 35), (BLOCK_FENCE, 0)]
+)
+def test_nothing_moves_to_the_l2_while_a_fence_passes(fence: Fields, pass_cycles: int) -> None:
+    """64 warps store so much that the L2 is always busy."""
+    answers = dict.fromkeys(("gpu_fence", "system_fence", "store_answer", "busy_answer"), 1.0)
+
+    def per_store(*body: Fields) -> float:
+        how = {**ON_AN_H200, **answers, "store_line_cycles": 100.0}
+        more, less = (
+            run(*[[*body * turns, EXIT]] * 64, lines=range(64 * 40), **how).statistics.cycles
+            for turns in (40, 20)
+        )
+        return (more - less) / (64 * 20)
+
+    assert per_store(STORE, fence) - per_store(STORE) == pytest.approx(pass_cycles, abs=1)
+
+
 def test_a_fence_lets_nothing_be_found_in_the_l1() -> None:
     kept = run([LOAD, USE, LOAD, USE, EXIT])
     emptied = run([LOAD, USE, INVALIDATE, LOAD, USE, EXIT])

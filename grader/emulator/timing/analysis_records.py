@@ -162,10 +162,11 @@ class Walks:
 class ContentionSums:
     """Contention of the blocks' atomics. `visitors`, `known`, `chains` and `swapped` have a number
     per line of global memory: the only block with atomics there, from 1 on; the sectors of these
-    atomics; the lanes that wait for each other; the swapped words. Results: `alone`: turns of lines
-    that a single block uses, per buffer; `pairs`: pairs of sectors with atomics, per buffer;
-    `turns`: turns per slice of the L2; `visits` and `pair_visits`: lines and pairs of sectors,
-    summed over all atomics. The longest chain consists of floats added to a line.
+    atomics; the lanes that wait for each other, or the sectors that the only block has visited so
+    far; the swapped words. Results: `alone`: turns of lines that a single block uses, per buffer;
+    `pairs`: pairs of sectors with atomics, per buffer; `repeated`: further visits of them by the
+    only block at a line; `turns`: turns per slice of the L2; `visits` and `pair_visits`: lines and
+    pairs of sectors, summed over all atomics. The longest chain consists of floats added to a line.
     `contended_swaps`: tries at the words of all `swaps`, summed over them; `successes`: lanes whose
     swaps succeed. The caller sets all of them to 0."""
 
@@ -177,6 +178,7 @@ class ContentionSums:
     swapped: Annotated[int, "uint32_t *"]
     alone: Annotated[int, "double *"]
     pairs: Annotated[int, "int64_t *"]
+    repeated: Annotated[int, "int64_t *"]
     turns: Annotated[int, "double *"]
     region_count: int
     slice_count: int

@@ -29,7 +29,8 @@ class Contention:
     and `pair_visits` pairs of sectors. `longest_chain`: lanes that wait for each other at a line.
     `swaps`: tries to swap a word; emulated blocks try side by side and try again, as on a GPU.
     `swaps_of_word`: other tries at the same word; `successful`: fraction of the tries. `pairs`: per
-    buffer, pairs of sectors with atomics; `buffer_pairs`: all pairs."""
+    buffer, pairs of sectors with atomics; `repeated`: visits of these pairs by a block that has
+    visited them before; `buffer_pairs`: all pairs."""
 
     turns: np.ndarray
     visits: int
@@ -39,6 +40,7 @@ class Contention:
     swaps_of_word: float
     successful: float
     pairs: np.ndarray
+    repeated: np.ndarray
     buffer_pairs: np.ndarray
 
     @property
@@ -54,14 +56,14 @@ class Contention:
         return 1.0 + (float(self.turns.max()) / mean - 1.0) * float(np.sqrt(beyond))
 
     def missing(self, times: float, held: float) -> np.ndarray:
-        """The fraction of visits that miss in the L2, at each of the MOMENTS of a launch that does
-        `times` the observed work. The L2 holds `held` pairs of sectors. The first access to a pair
-        misses; later accesses miss at random if there are too many pairs."""
+        """The fraction of a buffer's pairs that the L2 does not hold (columns), at each of the
+        MOMENTS (rows) of a launch that does `times` the observed work. The L2 holds `held` pairs of
+        sectors. The first access to a pair misses; later accesses miss at random if there are too
+        many pairs."""
         again = max(0.0, 1.0 - held / max(1.0, float(self.buffer_pairs[self.pairs > 0].sum())))
         rounds = times * self.pairs / np.maximum(1.0, self.buffer_pairs)
         first = np.exp(-np.where(rounds > AS_OFTEN, rounds, 0.0) * MOMENTS[:, None])
-        parts = self.pairs / max(1, self.pair_visits)
-        return np.asarray((parts * (first + (1.0 - first) * again)).sum(axis=1))
+        return np.asarray(first + (1.0 - first) * again)
 
     def placed_as(self, others: Contention) -> Contention:
         """The same number of swaps, but at the words that blocks of the whole grid swap: the blocks
@@ -78,9 +80,12 @@ class Contention:
         """Cycles of the busiest slice for the atomics of a launch that does `times` the observed
         work."""
         held = f.l2_bytes / (PAIR_SECTORS * SECTOR_BYTES)
-        missing = self.missing(times, held) / self.busiest  # misses are spread over all slices
-        waiting = f.atomic_wait * float(SPANS @ (missing / (1.0 + f.atomic_window * missing)))
-        waiting *= self.pair_visits / max(1.0, float(self.turns.sum()))  # per turn
+        missing = self.missing(times, held)
+        visits = self.pair_visits - missing @ self.repeated  # a pair that is on its way waits once
+        part = missing @ self.pairs / np.maximum(1.0, visits)
+        part /= self.busiest  # misses are spread over all slices
+        waiting = f.atomic_wait * float(SPANS @ (visits * part / (1.0 + f.atomic_window * part)))
+        waiting /= max(1.0, float(self.turns.sum()))  # per turn
         spread = max(self.busiest * (f.atomic_turn + waiting), f.atomic_turn + f.pass_cycles)
         turning = float(self.turns.mean()) * spread
         swapping = self.swaps_of_word * self.successful * f.atomic_swap
@@ -93,9 +98,10 @@ def find_contention(
     """The contention of the atomics of streams (cpp/timing/contention.cpp). `regions`: a Region per
     buffer."""
     turns, pairs = np.zeros(slices), np.zeros(len(regions), dtype=np.int64)
+    repeated = np.zeros_like(pairs)
     buffer_pairs = (regions["end_line"] - regions["first_line"]) * (LINE_SECTORS // PAIR_SECTORS)
     if not streams.table["atomic"].any():
-        return Contention(turns, 0, 0, 0, 0.0, 0.0, 0.0, pairs, buffer_pairs)
+        return Contention(turns, 0, 0, 0, 0.0, 0.0, 0.0, pairs, repeated, buffer_pairs)
     lines = LIMIT // LINE_BYTES
     arrays = {
         "streams": streams.record(),
@@ -106,6 +112,7 @@ def find_contention(
         "swapped": make_zeros(lines, np.uint32, sparse=True),
         "alone": np.zeros(len(regions)),
         "pairs": pairs,
+        "repeated": repeated,
         "turns": turns,
     }
     numbers = {"region_count": len(regions), "slice_count": slices}
@@ -123,5 +130,6 @@ def find_contention(
         float(max(0.0, contended - 1.0 + by_chance)),
         float(found.successes / max(1.0, found.swaps)),
         pairs,
+        repeated,
         buffer_pairs,
     )

@@ -38,15 +38,16 @@ Regions = Sequence[tuple[int, int]]
 
 @dataclass(frozen=True)
 class Traffic:
-    """Sectors that DRAM moves for a launch's loads and for its stores; `new`: the fraction of the
-    loaded sectors that the L2 did not hold at the start; `first`: the fraction of the sectors that
-    the first load of their pair requests; `filled`: sectors that DRAM reads because stores covered
-    them in part; `updated`: for atomics. `read_lost` and `write_lost`: bytes that
-    DRAM could move while it opens rows; `waited`: `write_lost` without the stores that are still in
-    the L2 when the launch ends."""
+    """Sectors that DRAM moves for a launch's loads (`loads`: from each buffer) and for its stores;
+    `new`: the fraction of the loaded sectors that the L2 did not hold at the start; `first`: the
+    fraction of the sectors that the first load of their pair requests; `filled`: sectors that DRAM
+    reads because stores covered them in part; `updated`: for atomics. `read_lost` and `write_lost`:
+    bytes that DRAM could move while it opens rows; `waited`: `write_lost` without the stores that
+    are still in the L2 when the launch ends."""
 
     read: float
     written: float
+    loads: np.ndarray
     new: float = 1.0
     first: float = 1.0
     filled: float = 0.0
@@ -78,6 +79,7 @@ class Footprint:
     ) -> None:
         self._regions, self._figures, self._runtime = regions, f, runtime
         self._streams, self._groups, self._resident = streams, around, resident
+        self._shared = dict[int, float | None]()
         self._l2_sectors = f.shared_part * f.l2_bytes / SECTOR_BYTES
         self._scale = executed / max(1, len(streams.steps))
         self._own = self._touch(streams)
@@ -86,15 +88,18 @@ class Footprint:
         self._buffer_sectors = np.array([(end - start) / SECTOR_BYTES for start, end in regions])
         self._held = np.array(held or np.zeros(len(regions)))
 
-    def traffic(self, *, closely: bool) -> Traffic:
-        """The traffic of DRAM. `closely`: takes neighbouring blocks and DRAM rows into account."""
+    def traffic(self, *, closely: bool, waves: float = 1.0) -> Traffic:
+        """The traffic of DRAM. `closely`: takes neighbouring blocks and DRAM rows into account;
+        `waves`: of resident blocks."""
         own = self._own
         once = np.zeros(len(self._regions), dtype=bool)
         loads = self._extend(
-            own["loaded_pairs"] * PAIR_SECTORS, self._loaded_alone if closely else once
+            own["loaded_pairs"] * PAIR_SECTORS, self._loaded_alone(waves) if closely else once
         )
-        total = float(loads.sum())
+        total, again = float(loads.sum()), self._loaded_again(loads, waves)
         loads = np.maximum(0.0, loads - self._held)
+        new = float(loads.sum()) / max(1.0, total)
+        loads += again
         stores, partial, updated = (
             self._extend(own[name], self._random if closely else once)
             for name in ("stored", "partial", "updated")
@@ -106,7 +111,8 @@ class Footprint:
         found = Traffic(
             read,
             written,
-            read / max(1.0, total),
+            loads,
+            new,
             float(own["loaded_first"].sum()) / max(1.0, pairs),
             float(dropped.sum()),
             float(updated.sum()),
@@ -155,6 +161,34 @@ class Footprint:
         older = np.maximum(0.0, self._held - touched)
         older *= min(1.0, max(0.0, most - total) / max(1.0, float(older.sum())))
         return tuple((kept * touched + older).tolist())
+
+    def _loaded_again(self, once: np.ndarray, waves: float) -> np.ndarray:
+        """Sectors of each buffer that later waves of blocks load again because the L2 has lost
+        them: if each wave loads a whole buffer, and the data of a wave does not fit."""
+        blocks = self._of_wave(waves)
+        wave, again = np.minimum(self._buffer_sectors, blocks), np.zeros(len(blocks))
+        repeated = np.flatnonzero(blocks * waves > AS_OFTEN * once)
+        if wave.sum() <= self._l2_sectors or not len(repeated):
+            return again
+        for index in repeated.tolist():
+            own = (1.0 - (self._shared_part(index) or 0.0)) * blocks[index]
+            wave[index] = min(wave[index], own)
+        lost = LOST * (float(wave.sum()) / max(1.0, self._l2_sectors) - 1.0)
+        whole = [index for index in repeated.tolist() if self._in_each_wave(index, waves)]
+        again[whole] = min(1.0, max(0.0, lost)) * np.maximum(0.0, waves * wave - once)[whole]
+        return again
+
+    def _of_wave(self, waves: float) -> np.ndarray:
+        """Sectors of each buffer that the blocks of a wave load, each for itself."""
+        return np.asarray(self._own["loaded_pairs"] * PAIR_SECTORS * self._scale / max(1.0, waves))
+
+    def _in_each_wave(self, index: int, waves: float) -> bool:
+        """Whether the blocks of each wave load a whole buffer, in a common pattern."""
+        shared = self._shared_part(index)
+        if shared is None or waves <= 1.0:
+            return False
+        own = (1.0 - shared) * self._of_wave(waves)[index]
+        return bool(AS_OFTEN * own >= self._buffer_sectors[index])
 
     def _complete_by_neighbours(self, own: np.ndarray) -> None:
         """Corrects the partially stored sectors: blocks of an SM are not neighbours, but neighbours
@@ -218,14 +252,21 @@ class Footprint:
         )
         return np.asarray((apart - together) < RANDOM * np.maximum(1, apart))
 
-    @cached_property
-    def _loaded_alone(self) -> np.ndarray:
+    def _loaded_alone(self, waves: float) -> np.ndarray:
         """`_random` without the buffers that blocks load together while they are resident."""
         alone = self._random.copy()
         for index in np.flatnonzero(alone).tolist():
-            shared = share_together(self._groups, self._regions[index], self._resident)
-            alone[index] = shared < RANDOM
+            alone[index] = (self._shared_part(index) or 0.0) < RANDOM
+            alone[index] &= not self._in_each_wave(index, waves)
         return alone
+
+    def _shared_part(self, index: int) -> float | None:
+        """The part of a buffer's data that resident blocks load together; None if they do not
+        access it in a common pattern."""
+        if index not in self._shared:
+            region = self._regions[index]
+            self._shared[index] = share_together(self._groups, region, self._resident)
+        return self._shared[index]
 
     def _lost(self, units: str, unit_bytes: int, row_ns: float) -> np.ndarray:
         """Bytes per unit that DRAM could move while it opens rows, for each buffer; data of a row

@@ -23,7 +23,7 @@ from grader.emulator.timing.measured import correct
 from grader.emulator.timing.parameters import Share, choose_carveout, find_parameters, find_share
 from grader.emulator.timing.profile import Profiled, simulate_profiled
 from grader.emulator.timing.representative import stand_for_all
-from grader.emulator.timing.sm import SimulatedSM, make_sm
+from grader.emulator.timing.sm import SimulatedSM, make_sm, make_sources
 from grader.emulator.timing.streams import Streams, join
 from grader.emulator.timing.timing_records import CODE_LINE, LINE_BYTES, SUB_PARTITIONS, Statistics
 from grader.emulator.timing.walks import BUSY_L2, HARDLY_SHARED, follow_walks, merged_part
@@ -81,9 +81,13 @@ class LaunchModel:
             held=held or (),
             resident=self.active * self.resident,
         )
+        self.simulated = self.streams
+        if self.rounds >= WAVES * self.resident and self.count_simulated() <= self.resident:
+            self.simulated = self.streams.staggered(self.resident)
         executed = np.bincount(self.streams.steps["code"] // CODE_LINE)
         self.fetches = bool(np.count_nonzero(executed) * LINE_BYTES > figures.code_bytes)
-        place = (make_regions(work.regions), figures.l2_slices, runtime)
+        self.regions = make_regions(work.regions)
+        place = (self.regions, figures.l2_slices, runtime)
         self.contention = find_contention(work.streams, *place)
         if work.around and self.contention.swaps:
             self.contention = self.contention.placed_as(find_contention(join(work.around), *place))
@@ -93,8 +97,10 @@ class LaunchModel:
 
     def estimate(self) -> Estimate:
         s, f = self.streams, self.figures
-        _, first = self.run(self.choose_order(min(self.rounds, self.resident)), self.resident)
-        share = self.share_of_dram(first)
+        order = self.choose_order(min(self.rounds, self.resident))
+        cold = self.make_sm(order, self.resident, None, 0.0)
+        cold.simulate(self.runtime)
+        share = self.share_of_dram(cold.statistics, cold.misses)
         order = self.choose_order(self.count_simulated())
         self.settled, found = self.settle(order, share)
         call = f.heap_ns * f.clock_mhz / 1e3  # if no simulated block calls
@@ -166,13 +172,16 @@ class LaunchModel:
             lost=use["lost"],
         )
 
-    def share_of_dram(self, first: Statistics) -> Share:
-        """DRAM's work per sector that an SM reads and writes, from a first run."""
+    def share_of_dram(self, first: Statistics, misses: np.ndarray) -> Share:
+        """DRAM's work per sector that an SM reads and writes, from a first run and its `misses`
+        (SimulatedSM)."""
         f, scale = self.figures, self.scale(first)
         busy = f.byte_cycles(self.active) * SECTOR_BYTES * (first.l1_misses + first.stored)
-        self.traffic = self.footprint.traffic(closely=busy > NEIGHBOURS_FROM * first.cycles)
-        loaded, stored = max(1.0, first.l1_misses * scale), first.stored * scale
-        together = self.read_together(self.traffic, loaded)
+        waves = self.shape.blocks / (self.active * self.resident)
+        closely = busy > NEIGHBOURS_FROM * first.cycles
+        self.traffic = self.footprint.traffic(closely=closely, waves=waves)
+        loaded, stored = misses * scale, first.stored * scale
+        together = self.read_together(self.traffic, max(1.0, float(loaded.sum())))
         share = find_share(f, self.traffic, loaded, stored, together)
         if self.use(first, share)["l2"] > BUSY_L2:
             share = replace(share, merged=merged_part(self.work.around, self.runtime))
@@ -293,8 +302,7 @@ class LaunchModel:
         else:
             of_first *= lengths.late_from / known
             late = self.work.late
-            read = min(share.read, late.new_sectors)
-            alone, _ = self.run(order[:1] * 0, 1, replace(share, read=read), streams=late)
+            alone, _ = self.run(order[:1] * 0, 1, share.at_most(late.new_sectors), streams=late)
             covered = max(1, int(self.work.cycles_alone(late)[0]))
             rest = (lengths.longest - lengths.late_from) / covered * float(alone[0])
         return of_first + rest
@@ -366,16 +374,18 @@ class LaunchModel:
         contended: bool = True,
     ) -> SimulatedSM:
         """The SM of `run`, before its start."""
-        streams, f = streams or self.streams, self.figures
+        streams, f = streams or self.simulated, self.figures
+        share = share or Share(1.0, 1.0, f.dram_part)
         contention = self.active * self.busiest_slice / max(1.0, self.atomic_turns)
         parameters = find_parameters(
             f,
             self.active,
-            share or Share(1.0, 1.0, f.dram_part),
+            share,
             blocks=self.shape.blocks if contended else 0,
             carveout=choose_carveout(f, self.shape.resident, self.shape.shared_bytes),
             atomic_cycles=contention if contended else f.atomic_turn,
             wait=wait,
             kept_lines=self.footprint.kept_lines / self.active,
         )
-        return make_sm(streams, order, resident, parameters, fetches=self.fetches)
+        sources = make_sources(self.regions, share.of_buffers, share.read)
+        return make_sm(streams, order, resident, parameters, sources, fetches=self.fetches)

@@ -3,12 +3,14 @@ resources that all SMs use."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
 
 from grader.emulator.layouts.execution import SECTOR_BYTES
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.footprint import Traffic
-from grader.emulator.timing.timing_records import LINE_BYTES, WAYS, Parameters
+from grader.emulator.timing.timing_records import LINE_BYTES, PAIR_SECTORS, WAYS, Parameters
 
 BLOCK_SHARED_BYTES = 1024
 """Shared memory per block that the system reserves."""
@@ -27,7 +29,7 @@ class Share:
     to move bytes. `others`: fraction of the SM's reads for which another SM requests the same
     sector at the same time; both wait for it. `read_wait`, `write_wait`: bytes that DRAM could move
     while L2 slices wait for rows, per sector that the SM reads or writes. `merged`: see
-    walks.merged_part."""
+    walks.merged_part; `of_buffers`: `read` of each buffer."""
 
     read: float
     write: float
@@ -37,6 +39,12 @@ class Share:
     read_wait: float = 0.0
     write_wait: float = 0.0
     merged: float = 0.0
+    of_buffers: float | np.ndarray = 1.0
+
+    def at_most(self, read: float) -> Share:
+        """This share with no more than `read`."""
+        of_buffers = np.minimum(self.of_buffers, read)
+        return replace(self, read=min(self.read, read), of_buffers=of_buffers)
 
 
 def choose_carveout(f: Figures, fitting: int, shared_bytes: int) -> int:
@@ -51,22 +59,25 @@ def choose_carveout(f: Figures, fitting: int, shared_bytes: int) -> int:
 
 
 def find_share(
-    f: Figures, traffic: Traffic, loaded: float, stored: float, together: float
+    f: Figures, traffic: Traffic, loaded: np.ndarray, stored: float, together: float
 ) -> Share:
-    """DRAM's work for SMs that read and store this number of sectors. `together`: the fraction of
+    """DRAM's work for SMs that read `loaded` sectors (of each buffer, then all others), and store.
+    `together`: the fraction of
     their reads for which the L2 does not hold the sector, or several SMs request it at once."""
     moved = SECTOR_BYTES * (traffic.read + traffic.written)
     turned = f.turn_part * SECTOR_BYTES * min(traffic.read, traffic.written)
     lost = traffic.read_lost + traffic.write_lost
-    loaded, stored = max(1.0, loaded), max(1.0, stored)
+    of_buffers = np.minimum(PAIR_SECTORS, traffic.loads / np.maximum(1.0, loaded[:-1]))
+    all_loaded, stored = max(1.0, float(loaded.sum())), max(1.0, stored)
     return Share(
-        read=traffic.read / loaded,
+        read=traffic.read / all_loaded,
         write=traffic.written / stored,
         part=f.dram_part / (1.0 + (lost + turned) / max(1.0, moved)),
         rows=lost / max(1.0, moved),
-        others=max(0.0, together - traffic.read / loaded),
-        read_wait=traffic.read_lost / loaded,
+        others=max(0.0, together - traffic.read / all_loaded),
+        read_wait=traffic.read_lost / all_loaded,
         write_wait=traffic.waited / stored,
+        of_buffers=of_buffers,
     )
 
 
@@ -103,7 +114,6 @@ def find_parameters(
         "dram_byte_cycles": byte_cycles / dram.part,
         "read_row_cycles": dram.read_wait * byte_cycles / f.dram_part,
         "write_row_cycles": dram.write_wait * byte_cycles / f.dram_part,
-        "dram_read_part": dram.read,
         "dram_write_part": dram.write,
         "dram_wait_part": dram.others,
         "l1_lines": max(WAYS, (f.l1_bytes - carveout) // LINE_BYTES),

@@ -27,11 +27,13 @@ from grader.emulator.timing.timing_records import (
     Parameters,
     Partition,
     Shared,
+    Source,
     Statistics,
     Warp,
 )
 
 _NO_LINE = -1
+_NO_END = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,11 @@ class SimulatedSM:
     def ends(self) -> np.ndarray:
         """The cycle at which each block ended."""
         return self.arrays["ends"]
+
+    @property
+    def misses(self) -> np.ndarray:
+        """Sectors that missed in the L1: of each buffer, then all others."""
+        return self.arrays["sources"]["misses"]
 
     @property
     def statistics(self) -> Statistics:
@@ -72,11 +79,13 @@ def make_sm(
     order: np.ndarray,
     resident: int,
     parameters: Parameters,
+    sources: np.ndarray,
     *,
     fetches: bool = False,
 ) -> SimulatedSM:
-    """An SM before its start, for the blocks `order`, at most `resident` at a time. `fetches`: the
-    code does not fit its instruction cache."""
+    """An SM before its start, for the blocks `order`, at most `resident` at a time. `sources`: a
+    Source per buffer, and one for all other lines; `fetches`: the code does not fit its instruction
+    cache."""
     warps = make_rows(Warp, resident * streams.warps_per_block)
     warps["dependencies_end"] = NEVER
     warps["place"] = np.arange(len(warps)) // streams.warps_per_block
@@ -86,7 +95,7 @@ def make_sm(
     merging = make_rows(Merging, MERGING_LINES)
     merging["tag"] = _NO_LINE
     shared = make_rows(Shared, 1)
-    shared["read_credit"] = shared["write_credit"] = shared["wait_credit"] = 0.5
+    shared["write_credit"] = shared["wait_credit"] = 0.5
     shared["random"] = 12345
     code = {"code_lines": np.zeros(len(streams.table), dtype=np.int64)} if fetches else {}
     loses = {"brought": make_rows(Brought, BROUGHT_LINES)} if parameters.kept_lines else {}
@@ -95,6 +104,7 @@ def make_sm(
             **code,
             **loses,
             **streams.arrays,
+            "sources": sources,
             "order": order,
             "ends": np.zeros(len(order)),
             "warps": warps,
@@ -110,6 +120,18 @@ def make_sm(
         },
         streams.local_bytes // BANK_BYTES,
     )
+
+
+def make_sources(regions: np.ndarray, of_regions: float | np.ndarray, others: float) -> np.ndarray:
+    """Sources of these Regions, and of all other lines, with the sectors that DRAM reads per sector
+    that misses in the L1."""
+    sources = make_rows(Source, len(regions) + 1)
+    for name in ("first_line", "end_line"):
+        sources[name][:-1] = regions[name]
+    sources["end_line"][-1] = _NO_END
+    sources["read_part"][:-1], sources["read_part"][-1] = of_regions, others
+    sources["credit"] = 0.5
+    return sources
 
 
 def _make_cache(lines: float) -> np.ndarray:

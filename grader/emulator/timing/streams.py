@@ -26,6 +26,11 @@ _COUNTED_APART = [
     *(Kind.COPY, Kind.PREFETCH, Kind.BULK_LOAD, Kind.BULK_STORE),
     *(Kind.TEXTURE, Kind.SURFACE_STORE),
 ]
+_IN_ORDER = [
+    *(Kind.COMMIT, Kind.DEPEND, Kind.OBJECT, Kind.PHASE),
+    *(Kind.PRODUCT, Kind.PRODUCTS_DEPEND),
+]
+"""Steps that refer to earlier steps of their warp."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +117,31 @@ class Streams:
         """A record of Stream, which these streams must outlive."""
         numbers = {"block_count": self.blocks, "warps_per_block": self.warps_per_block}
         return make_pointing(Stream, self.arrays, numbers)
+
+    def staggered(self, resident: int) -> Streams:
+        """Blocks as an SM runs them after some waves: no longer in step. The k-th of `resident`
+        blocks begins behind k / `resident` of its barriers, or of its steps if it has none, and
+        ends with the steps before. Steps that refer to earlier steps keep their order: then no
+        block is changed."""
+        kinds = self.table["kind"][self.steps["code"]]
+        if len(self.waited) or np.isin(kinds, _IN_ORDER).any():
+            return self
+        steps, warps = self.steps.copy(), self.warps_per_block
+        for block in range(self.blocks):
+            ends = self.first[block * warps : (block + 1) * warps + 1]
+            barriers = [
+                np.flatnonzero(kinds[start:end] == Kind.BARRIER) for start, end in pairwise(ends)
+            ]
+            part, count = block % resident / resident, len(barriers[0])
+            if any(len(each) != count for each in barriers):
+                continue
+            for (start, end), places in zip(pairwise(ends), barriers, strict=True):
+                passed = round(part * count)
+                by = int(places[passed - 1]) + 1 if passed else 0
+                steps[start:end] = np.roll(
+                    self.steps[start:end], -by if count else -round(part * (end - start))
+                )
+        return replace(self, steps=steps)
 
     def block(self, index: int) -> Streams:
         """The stream of a single block."""

@@ -171,8 +171,6 @@ class Shared:
     cluster_free: float
     texture_free: float
     objects_free: float
-    read_credit: float
-    owed_sectors: float
     write_credit: float
     wait_credit: float
     passed: float
@@ -237,7 +235,7 @@ class Statistics:
 class Parameters:
     """Cycles, unless the name contains another unit. `float_halves`: halves of the float pipe that
     execute float instructions; `unmerged_cycles`: `l2_sector_cycles` of sectors that each SM gets
-    by itself; `dram_read_part`, `dram_write_part`: see parameters.Share."""
+    by itself; `dram_write_part`: see parameters.Share."""
 
     float_halves: float
     double_cycles: float
@@ -258,7 +256,6 @@ class Parameters:
     store_queue: float
     read_row_cycles: float
     write_row_cycles: float
-    dram_read_part: float
     dram_write_part: float
     dram_wait_part: float
     l1_lines: float
@@ -282,6 +279,7 @@ class Parameters:
     gpu_fence: float
     empty_fence_pass: float
     fence_pass: float
+    system_fence_pass: float
     store_answer: float
     busy_answer: float
     invalidation: float
@@ -303,6 +301,19 @@ class Brought:
     line: int
     warp: int
     place: int
+
+
+class Source:
+    """A buffer from which the SM loads. `read_part`: sectors that DRAM reads per sector that misses
+    in the L1; `misses`: these sectors so far; `owed`: those since DRAM last read; `credit`: pairs
+    that DRAM is still to read."""
+
+    first_line: int
+    end_line: int
+    read_part: float
+    misses: float
+    owed: float
+    credit: float
 
 
 class SM:
@@ -328,6 +339,8 @@ class SM:
     merging: Annotated[int, "Merging *"]
     brought: Annotated[int, "Brought *"]
     """Null if the L2 keeps all lines."""
+    sources: Annotated[int, "Source *"]
+    """The last one holds all lines that the others do not."""
     shared: Annotated[int, "Shared *"]
     statistics: Annotated[int, "Statistics *"]
     p: Annotated[int, "Parameters *"]
@@ -349,6 +362,6 @@ RECORDS = {
     for each in (
         *ANALYSIS_RECORDS,
         *(Warp, Block, Object, Partition, CacheLine, Merging, Shared, Statistics, Parameters),
-        *(Span, Profile, Brought, SM),
+        *(Span, Profile, Brought, Source, SM),
     )
 }

@@ -20,6 +20,8 @@ BUSY_L2 = 0.25
 """Use of the L2's bandwidth from which on loads by several SMs are merged."""
 MOST_MERGED = 0.9
 """Of sixteen SMs that load the same data, at least one asks the L2."""
+FIRST = 4
+"""Accesses of each warp that show whether blocks have a common pattern."""
 HARDLY_SHARED = 0.9
 """If DRAM moves a larger fraction of the SMs' reads, they share hardly any data."""
 
@@ -93,9 +95,11 @@ def _follow(
     return first_row(Walks, walks)
 
 
-def share_together(groups: Sequence[Streams], region: tuple[int, int], resident: int) -> float:
+def share_together(
+    groups: Sequence[Streams], region: tuple[int, int], resident: int
+) -> float | None:
     """The fraction of the first accessed sectors of `resident` blocks that another of these blocks
-    accesses, too; 0 if neighbours do not have the same pattern. `groups`: groups of neighbouring
+    accesses, too; None if neighbours do not have the same pattern. `groups`: groups of neighbouring
     blocks; `region`: first and last address of the buffer.
 
     Blocks may share nothing with their neighbours: for example, the next column of blocks accesses
@@ -103,14 +107,15 @@ def share_together(groups: Sequence[Streams], region: tuple[int, int], resident:
     before it at a fixed distance, the other blocks are assumed to do the same."""
     lines = region[0] // LINE_BYTES, -(-region[1] // LINE_BYTES)
     pairs = [
-        (_first_sectors(group.block(0), lines), _first_sectors(group.block(1), lines))
+        tuple(_first_sectors(group.block(index), lines, FIRST) for index in (0, 1))
         for group in groups
     ]
     moved = {int(by) for one, other in pairs for by in _moves(one, other)}
     if len(moved) != 1:
-        return 0.0
+        return None
     start, end = (LINE_SECTORS * line for line in lines)
-    own, by = next(one for one, _ in pairs if len(one)) - start, moved.pop()
+    firsts = (_first_sectors(group.block(0), lines, 1) for group in groups)
+    own, by = np.unique(next(first for first in firsts if len(first))) - start, moved.pop()
     touched = (own + by * np.arange(resident)[:, None]) % (end - start)
     return 1.0 - len(np.unique(touched)) / touched.size
 
@@ -121,8 +126,8 @@ def _moves(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.unique(other - one) if one.shape == other.shape else np.array([0, 1])
 
 
-def _first_sectors(block: Streams, lines: tuple[int, int]) -> np.ndarray:
-    """The sectors of each warp's first access to these lines, in order."""
+def _first_sectors(block: Streams, lines: tuple[int, int], count: int) -> np.ndarray:
+    """The sectors of each warp's first `count` accesses to these lines, in order."""
     found = [np.zeros(0, dtype=np.int64)]
     for first, last in zip(block.first, block.first[1:], strict=False):
         made = block.steps["access"][first:last]
@@ -130,8 +135,7 @@ def _first_sectors(block: Streams, lines: tuple[int, int]) -> np.ndarray:
         accesses = accesses[accesses["first"] < accesses["end"]]
         numbers = block.lines["number"][accesses["first"]]
         inside = np.flatnonzero((lines[0] <= numbers) & (numbers < lines[1]))
-        if len(inside):
-            access = accesses[inside[0]]
+        for access in accesses[inside[:count]]:
             touched = block.lines[access["first"] : access["end"]]
             sectors = LINE_SECTORS * touched["number"][:, None] + np.arange(LINE_SECTORS)
             found.append(sectors[touched["touched"][:, None] >> np.arange(LINE_SECTORS) & 1 == 1])

@@ -56,18 +56,29 @@ static void add_alone(const ContentionSums &sums, const Line &line, double turns
         sums.turns[slice_of(sums, line.number)] += turns;
 }
 
+// Adds the pairs of sectors that the only block at a line visits again. `known`: those that it has
+// visited so far.
+static void add_repeated(const ContentionSums &sums, const Line &line, uint32_t &known)
+{
+    int64_t region = region_of(sums, line.number), before = count_pairs(known);
+    known |= uint32_t(line.touched);
+    if (region >= 0)
+        sums.repeated[region] += count_pairs(uint32_t(line.touched)) - count_pairs(known) + before;
+}
+
 // An atomic takes turns of the line's slice. Float additions to one word are serialised.
 static void add_contended(ContentionSums &sums, const Line &line, int64_t atomic)
 {
     double turns = turns_of(line, atomic);
     sums.visits += 1;
     sums.pair_visits += count_pairs(uint32_t(line.touched));
+    uint32_t &chain = sums.chains[line.number];
     if (sums.visitors[line.number] != SEVERAL && sums.streams->block_count > 1) {
         add_alone(sums, line, turns);
+        add_repeated(sums, line, chain);
         return;
     }
     sums.turns[slice_of(sums, line.number)] += turns;
-    uint32_t &chain = sums.chains[line.number];
     if (atomic == FLOAT_ATOMIC) {
         chain += line.chain;
         sums.longest_chain = max(sums.longest_chain, int64_t(chain));

@@ -181,24 +181,34 @@ static double read_dram(const SM &sm, double sectors, double begin)
     return await_dram(sm) + delay;
 }
 
+// The buffer of a line.
+static Source &source_of(const SM &sm, int64_t line)
+{
+    Source *source = sm.sources;
+    while (line < source->first_line || line >= source->end_line)
+        ++source;
+    return *source;
+}
+
 // The arrival of sectors of a global line, of which the L2 has lost a number of pairs. DRAM reads
 // pairs of sectors: the second sector of a pair that this SM has requested arrives with the first,
 // when the line is `ready`.
-static double fetch_sectors(const SM &sm, double count, double lost, bool completes, double ready,
-                            double begin, double t, Fill kind = Fill::L1)
+static double fetch_sectors(const SM &sm, int64_t line, double count, double lost, bool completes,
+                            double ready, double begin, double t, Fill kind = Fill::L1)
 {
     pass_slices(sm, count * sm.p->read_row_cycles, begin);
     double arrival = pass_l2(sm, count, begin, kind);
     sm.statistics->l1_misses += count;
-    double &owed = sm.shared->owed_sectors;
-    owed += count;
+    Source &source = source_of(sm, line);
+    source.misses += count;
+    source.owed += count;
     if (completes)
         return max(arrival, ready);
-    sm.shared->read_credit += owed * sm.p->dram_read_part / PAIR + lost;
+    source.credit += source.owed * source.read_part / PAIR + lost;
     sm.statistics->lost += PAIR * lost;
-    owed = 0.0;
+    source.owed = 0.0;
     sm.shared->wait_credit += count * sm.p->dram_wait_part / PAIR;
-    double whole = PAIR * take_whole(sm.shared->read_credit);
+    double whole = PAIR * take_whole(source.credit);
     if (take_whole(sm.shared->wait_credit) > 0) // another SM has requested it
         arrival = max(arrival, await_dram(sm));
     if (whole <= 0)
@@ -343,8 +353,8 @@ static double load_line(const SM &sm, const Line &line, int64_t tag, int64_t pas
     bool completes = completes_pairs(uint32_t(missing), uint32_t(held.sectors));
     held.sectors = (held.sectors | missing) & ~(stored << LINE_SECTORS);
     double arrival = local ? fetch_local(sm, count, tag, begin, t)
-                           : fetch_sectors(sm, count, lost_pairs(sm, tag, missing), completes,
-                                           held.ready, begin, t,
+                           : fetch_sectors(sm, line.number, count, lost_pairs(sm, tag, missing),
+                                           completes, held.ready, begin, t,
                                            past_l1 == 1 ? Fill::PAST_L1 : Fill::L1);
     held.ready = max(held.ready, arrival);
     return arrival;
@@ -449,7 +459,7 @@ static Ends prefetch(const SM &sm, const Warp &warp, const Access &access, doubl
         pass_data(sm, max(sm.shared->lsu_free, begin),
                   count_pairs(line.touched) * sm.p->prefetch_pair);
         double lost = lost_pairs(sm, tag_of(sm, warp, line.number), line.touched);
-        fetch_sectors(sm, count_sectors(line.touched), lost, false, 0.0, begin, t);
+        fetch_sectors(sm, line.number, count_sectors(line.touched), lost, false, 0.0, begin, t);
     }
     return {t, sm.shared->lsu_free + READ_CYCLES};
 }
@@ -537,8 +547,8 @@ double move_bulk(const SM &sm, const CodeRow &row, const Line &line, int64_t tag
 {
     if (row.kind == Kind::BULK_LOAD) {
         double lost = lost_pairs(sm, tag, line.touched);
-        return fetch_sectors(sm, count_sectors(line.touched), lost, false, 0.0, begin, t,
-                             Fill::BULK);
+        return fetch_sectors(sm, line.number, count_sectors(line.touched), lost, false, 0.0, begin,
+                             t, Fill::BULK);
     }
     store_sectors(sm, line, tag, begin, t);
     return max(sm.shared->store_port_free, sm.shared->l2_free);

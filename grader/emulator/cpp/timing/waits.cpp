@@ -23,6 +23,17 @@ static double end_sleep(const SM &sm, double ns, double t)
     return (__builtin_floor((t + before) / grid) + 1.0) * grid - before;
 }
 
+// While a fence passes, nothing else moves between the SM and the L2: an H200 needs the sum of the
+// times of fences and of loads and stores (costs/fences_beside_traffic.cu).
+static void hold_up_memory(const SM &sm, double cycles, double t)
+{
+    Shared &shared = *sm.shared;
+    shared.port_free = max(shared.port_free, t) + cycles;
+    shared.store_port_free = max(shared.store_port_free, t) + cycles;
+    shared.l2_free = max(shared.l2_free, t) + cycles;
+    shared.dram_free = max(shared.dram_free, t) + cycles;
+}
+
 // System fences run together: all fences that start during another wait for its end, and then share
 // one latency.
 static double end_system_fence(const SM &sm, double t)
@@ -58,6 +69,8 @@ static double end_fence(const SM &sm, Warp &warp, int64_t kind, double t)
     bool stored = warp.stored > 0.0, of_block = kind == Kind::FENCE_BLOCK;
     double answered = stored && !of_block ? stores_answered(sm, warp, t) : 0.0;
     warp.stored = 0.0;
+    if (!of_block)
+        hold_up_memory(sm, kind == Kind::FENCE_SYSTEM ? p.system_fence_pass : p.fence_pass, t);
     if (kind == Kind::FENCE_SYSTEM)
         return max(end_system_fence(sm, t), answered);
     double &free = sm.shared->fence_free, begin = max(free, t);
