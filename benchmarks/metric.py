@@ -45,9 +45,10 @@ BEYOND = 2.0
 Parameters = dict[str, jax.Array]
 
 
-def learn(rows: Sequence[Row]) -> Measured:
+def learn(rows: Sequence[Row], kept: Metric | None = None) -> Measured:
     """The corrections that these rows make. Of several launches, only the total time was measured:
-    each of them gets the total's error. Only the longest ones determine the parameters."""
+    each of them gets the total's error. Only the longest ones determine the parameters. `kept`: a
+    metric to keep; then only the doubts and the widths of intervals are chosen."""
     intervals = calibrate(rows)
     others = [replace(row, kind=kind, traits=traits) for row in rows for kind, traits in row.others]
     launches = [*rows, *others]
@@ -57,18 +58,15 @@ def learn(rows: Sequence[Row]) -> Measured:
     kernels = [row.kernel for row in launches]
     longest = slice(len(rows))
     left_out = LeftOut(traits[longest], errors[longest], widths[longest], kernels[longest])
-    parameters: Parameters = {
-        "scales": jnp.full(traits.shape[1], 0.5),
-        "near": jnp.array(0.0),
-        "noise": jnp.array(-8.5),
-    }
+    parameters = start_of(traits.shape[1]) if kept is None else parameters_of(kept)
     doubts = np.maximum(0.0, np.abs(errors) - LARGE) ** 2
     for number in range(ROUNDS):
-        parameters, cost = search(left_out, parameters, doubts[longest])
+        if kept is None:
+            parameters, cost = search(left_out, parameters, doubts[longest])
+            print(f"metric, round {number + 1}: cost {cost:.4f}", flush=True)
         doubts[longest] = choose_doubts(left_out, parameters, doubts[longest])
-        print(f"metric, round {number + 1}: cost {cost:.4f}", flush=True)
     doubts = choose_doubts(LeftOut(traits, errors, widths, kernels), parameters, doubts)
-    metric = Metric(
+    metric = kept or Metric(
         np.exp(np.asarray(parameters["scales"])).round(3),
         round(float(jax.nn.sigmoid(parameters["near"])), 3),
         round(float(np.sqrt(noise_of(parameters))), 4),
@@ -78,6 +76,24 @@ def learn(rows: Sequence[Row]) -> Measured:
         traits * metric.scales, errors, np.sqrt(doubts), kernels, kinds, intervals, metric
     )
     return replace(measured, metric=replace(metric, widths=choose_widths(rows, measured)))
+
+
+def start_of(traits: int) -> Parameters:
+    """The parameters at the start of a search, for this number of traits."""
+    return {
+        "scales": jnp.full(traits, 0.5),
+        "near": jnp.array(0.0),
+        "noise": jnp.array(-8.5),
+    }
+
+
+def parameters_of(metric: Metric) -> Parameters:
+    """The parameters of a metric."""
+    return {
+        "scales": jnp.log(jnp.array(metric.scales)),
+        "near": jnp.log(metric.near / (1.0 - metric.near)),
+        "noise": jnp.log(max(1e-9, metric.noise**2 - LEAST_NOISE)),  # it is rounded
+    }
 
 
 def choose_doubts(left_out: LeftOut, parameters: Parameters, doubts: np.ndarray) -> np.ndarray:
