@@ -253,7 +253,8 @@ class Footprint:
         return np.asarray((apart - together) < RANDOM * np.maximum(1, apart))
 
     def _loaded_alone(self, waves: float) -> np.ndarray:
-        """`_random` without the buffers that blocks load together while they are resident."""
+        """`_random` without the buffers that blocks load together while they are resident, and
+        without those that each wave loads (`_loaded_again` counts these)."""
         alone = self._random.copy()
         for index in np.flatnonzero(alone).tolist():
             alone[index] = (self._shared_part(index) or 0.0) < RANDOM
