@@ -114,8 +114,8 @@ class Figures:
     system_fence: float = 1035.0
     empty_fence_pass: float = 3.4
     """Cycles after which an SM accepts another fence: after a block-scope fence of a warp without
-    stores, and after others (`fence_pass`). During the latter, and during `system_fence_pass` for
-    a fence of system scope, nothing moves between the SM and the L2."""
+    stores, and after others (`fence_pass`). Nothing moves between the SM and the L2 during the
+    `fence_pass` of a fence for the GPU, or the `system_fence_pass` of one for the system."""
     fence_pass: float = 10.0
     system_fence_pass: float = 35.0
     store_answer: float = 325.0

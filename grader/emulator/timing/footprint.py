@@ -171,8 +171,7 @@ class Footprint:
         if wave.sum() <= self._l2_sectors or not len(repeated):
             return again
         for index in repeated.tolist():
-            own = (1.0 - (self._shared_part(index) or 0.0)) * blocks[index]
-            wave[index] = min(wave[index], own)
+            wave[index] = min(wave[index], self._distinct(index, waves))
         lost = LOST * (float(wave.sum()) / max(1.0, self._l2_sectors) - 1.0)
         whole = [index for index in repeated.tolist() if self._in_each_wave(index, waves)]
         again[whole] = min(1.0, max(0.0, lost)) * np.maximum(0.0, waves * wave - once)[whole]
@@ -184,11 +183,13 @@ class Footprint:
 
     def _in_each_wave(self, index: int, waves: float) -> bool:
         """Whether the blocks of each wave load a whole buffer, in a common pattern."""
-        shared = self._shared_part(index)
-        if shared is None or waves <= 1.0:
+        if self._shared_part(index) is None or waves <= 1.0:
             return False
-        own = (1.0 - shared) * self._of_wave(waves)[index]
-        return bool(AS_OFTEN * own >= self._buffer_sectors[index])
+        return bool(AS_OFTEN * self._distinct(index, waves) >= self._buffer_sectors[index])
+
+    def _distinct(self, index: int, waves: float) -> float:
+        """Different sectors of a buffer that the blocks of a wave load."""
+        return float((1.0 - (self._shared_part(index) or 0.0)) * self._of_wave(waves)[index])
 
     def _complete_by_neighbours(self, own: np.ndarray) -> None:
         """Corrects the partially stored sectors: blocks of an SM are not neighbours, but neighbours
@@ -253,8 +254,8 @@ class Footprint:
         return np.asarray((apart - together) < RANDOM * np.maximum(1, apart))
 
     def _loaded_alone(self, waves: float) -> np.ndarray:
-        """`_random` without the buffers that blocks load together while they are resident, and
-        without those that each wave loads (`_loaded_again` counts these)."""
+        """`_random` without the buffers that blocks load together while they are resident, or that
+        each wave loads (`_loaded_again` counts these)."""
         alone = self._random.copy()
         for index in np.flatnonzero(alone).tolist():
             alone[index] = (self._shared_part(index) or 0.0) < RANDOM

@@ -98,9 +98,7 @@ class LaunchModel:
     def estimate(self) -> Estimate:
         s, f = self.streams, self.figures
         order = self.choose_order(min(self.rounds, self.resident))
-        cold = self.make_sm(order, self.resident, None, 0.0)
-        cold.simulate(self.runtime)
-        share = self.share_of_dram(cold.statistics, cold.misses)
+        share = self.share_of_dram(self.run(order, self.resident))
         order = self.choose_order(self.count_simulated())
         self.settled, found = self.settle(order, share)
         call = f.heap_ns * f.clock_mhz / 1e3  # if no simulated block calls
@@ -172,15 +170,15 @@ class LaunchModel:
             lost=use["lost"],
         )
 
-    def share_of_dram(self, first: Statistics, misses: np.ndarray) -> Share:
-        """DRAM's work per sector that an SM reads and writes, from a first run and its `misses`
-        (SimulatedSM)."""
-        f, scale = self.figures, self.scale(first)
+    def share_of_dram(self, cold: SimulatedSM) -> Share:
+        """DRAM's work per sector that an SM reads and writes, from a first run."""
+        f, first = self.figures, cold.statistics
+        scale = self.scale(first)
         busy = f.byte_cycles(self.active) * SECTOR_BYTES * (first.l1_misses + first.stored)
         waves = self.shape.blocks / (self.active * self.resident)
         closely = busy > NEIGHBOURS_FROM * first.cycles
         self.traffic = self.footprint.traffic(closely=closely, waves=waves)
-        loaded, stored = misses * scale, first.stored * scale
+        loaded, stored = cold.misses * scale, first.stored * scale
         together = self.read_together(self.traffic, max(1.0, float(loaded.sum())))
         share = find_share(f, self.traffic, loaded, stored, together)
         if self.use(first, share)["l2"] > BUSY_L2:
@@ -263,7 +261,7 @@ class LaunchModel:
         """Cycles of this number of blocks without other resident blocks."""
         if not blocks:
             return 0.0
-        _, found = self.run(self.choose_order(blocks), blocks, share)
+        found = self.run(self.choose_order(blocks), blocks, share).statistics
         executed = self.shape.executed / self.shape.blocks * blocks
         return executed / found.issued * found.cycles
 
@@ -294,15 +292,16 @@ class LaunchModel:
         longest = int(np.argmax(done))
         others = [index for index in range(len(done)) if index != longest]
         order = np.array([longest, *others[: self.resident - 1]])
-        beside, _ = self.run(order, len(order), share)
+        beside = self.run(order, len(order), share).ends
         known, of_first = max(1, int(done[longest])), float(beside[0])
         if self.work.late is None:
-            alone, _ = self.run(order[:1], 1, share)
+            alone = self.run(order[:1], 1, share).ends
             rest = max(0.0, lengths.longest / known - 1.0) * float(alone[0])
         else:
             of_first *= lengths.late_from / known
             late = self.work.late
-            alone, _ = self.run(order[:1] * 0, 1, share.at_most(late.new_sectors), streams=late)
+            reading = share.at_most(late.new_sectors)
+            alone = self.run(order[:1] * 0, 1, reading, streams=late).ends
             covered = max(1, int(self.work.cycles_alone(late)[0]))
             rest = (lengths.longest - lengths.late_from) / covered * float(alone[0])
         return of_first + rest
@@ -312,7 +311,7 @@ class LaunchModel:
         alone."""
         done = self.work.cycles_alone(self.streams)
         longest = np.argmax(done, keepdims=True)
-        alone, _ = self.run(longest, 1, share, contended=False)
+        alone = self.run(longest, 1, share, contended=False).ends
         return float(self.shape.lengths.finished / max(1, done[longest[0]]) * alone[0])
 
     def floors(self, found: Statistics) -> tuple[float, ...]:
@@ -338,7 +337,7 @@ class LaunchModel:
         low, high, load, f = 0.0, 1.0, 0.0, self.figures
         for _ in range(9):
             wait = f.dram_queue * load / (1.0 - load)
-            _, found = self.run(order, self.resident, share, wait=wait)
+            found = self.run(order, self.resident, share, wait=wait).statistics
             made = found.dram_bytes * f.byte_cycles(self.active, share.part) / found.cycles
             if made < 0.05 or abs(made - load) < 0.004:
                 break
@@ -356,12 +355,12 @@ class LaunchModel:
         wait: float = 0.0,
         streams: Streams | None = None,
         contended: bool = True,
-    ) -> tuple[np.ndarray, Statistics]:
-        """The end of each block in the order, and the SM's statistics. `wait`: mean delay of a read
-        in DRAM's queues. `contended`: other SMs use atomics and barriers, too."""
+    ) -> SimulatedSM:
+        """The SM after it has run the blocks in this order. `wait`: mean delay of a read in DRAM's
+        queues. `contended`: other SMs use atomics and barriers, too."""
         sm = self.make_sm(order, resident, share, wait, streams, contended=contended)
         sm.simulate(self.runtime)
-        return sm.ends, sm.statistics
+        return sm
 
     def make_sm(
         self,

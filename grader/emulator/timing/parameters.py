@@ -62,8 +62,8 @@ def find_share(
     f: Figures, traffic: Traffic, loaded: np.ndarray, stored: float, together: float
 ) -> Share:
     """DRAM's work for SMs that read `loaded` sectors (of each buffer, then all others), and store.
-    `together`: the fraction of
-    their reads for which the L2 does not hold the sector, or several SMs request it at once."""
+    `together`: the fraction of their reads for which the L2 does not hold the sector, or several
+    SMs request it at once."""
     moved = SECTOR_BYTES * (traffic.read + traffic.written)
     turned = f.turn_part * SECTOR_BYTES * min(traffic.read, traffic.written)
     lost = traffic.read_lost + traffic.write_lost

@@ -136,11 +136,9 @@ class Streams:
             if any(len(each) != count for each in barriers):
                 continue
             for (start, end), places in zip(pairwise(ends), barriers, strict=True):
-                passed = round(part * count)
-                by = int(places[passed - 1]) + 1 if passed else 0
-                steps[start:end] = np.roll(
-                    self.steps[start:end], -by if count else -round(part * (end - start))
-                )
+                behind = [0, *(places + 1).tolist()] if count else range(end - start)
+                by = behind[round(part * (count or end - start))]
+                steps[start:end] = np.roll(self.steps[start:end], -by)
         return replace(self, steps=steps)
 
     def block(self, index: int) -> Streams:
