@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -25,6 +25,7 @@ from grader.emulator.timing.measured import Correction
 from grader.errors import ToolMissing
 from grader.grading.tools import keep_tools_ready
 from grader.plumbing.cache import default_cache
+from grader.records import Score
 from tests.support.compiling import find_tools
 from tests.support.shipped import fill_cache, keep_others, read_shipped
 from tests.support.shipped_answers import give_answers, keep_answers, note_answers, read_answers
@@ -231,6 +232,25 @@ class RuntimeFirst:
     def pytest_xdist_node_collection_finished(self, node: Any) -> None:  # noqa: ANN401 - of xdist
         if (made := node.config.stash.get(RUNTIME_MADE, None)) is not None:
             made.wait()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A failed test shows why its gradings ended: their messages are not in the assertions."""
+    report = yield
+    if report.failed and call.excinfo is not None:
+        found = {
+            id(value): value
+            for entry in call.excinfo.traceback
+            for value in entry.frame.f_locals.values()
+            if isinstance(value, Score)
+        }
+        for score in found.values():
+            text = f"{score.status.value}: {score.message} {score.advice}\n{score.detail}"
+            report.sections.append((f"score of {score.submission_name}", text))
+    return report
 
 
 @pytest.fixture(scope="session")

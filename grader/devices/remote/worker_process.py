@@ -213,6 +213,7 @@ class ForkedProcess:
         self._forked = zygote.ask(request, end.fileno(), output.fileno(), *files)
         self._given_up = False
         self._code: int | None = None
+        self._lock = threading.Lock()
 
     @property
     def pid(self) -> int:
@@ -232,10 +233,12 @@ class ForkedProcess:
             kill_group(self.pid)
 
     def wait(self, timeout: float) -> int:
-        """Its exit code, or minus the signal that ended it. Raises TimeoutExpired."""
-        if self._code is None:
-            self._code = self._ask_how_it_ended(timeout)
-        return self._code
+        """Its exit code, or minus the signal that ended it. Threads may ask at the same time; the
+        zygote can answer once. Raises TimeoutExpired."""
+        with self._lock:
+            if self._code is None:
+                self._code = self._ask_how_it_ended(timeout)
+            return self._code
 
     def _ask_how_it_ended(self, timeout: float) -> int:
         if self._given_up:

@@ -17,7 +17,7 @@ import pytest
 from grader.devices import mapped_arrays
 from grader.devices.mapped_arrays import find_file
 from grader.devices.remote.remote_device import RemoteDevice
-from grader.devices.remote.worker_process import CACHE_VARIABLES
+from grader.devices.remote.worker_process import CACHE_VARIABLES, ForkedProcess
 from grader.errors import WorkerError
 from grader.records import (
     CheckedMode,
@@ -94,6 +94,19 @@ def test_how_a_worker_ended_is_told(device: RemoteDevice) -> None:
     os.kill(pid_of(device), signal.SIGSEGV)
     assert device._worker is not None
     assert device._worker.how_it_ended() == "was ended by SIGSEGV"
+
+
+def test_two_threads_may_ask_how_a_worker_ended(device: RemoteDevice) -> None:
+    """One that closes the device, and one whose request the end of the worker ended."""
+    worker = pid_of(device)
+    assert device._worker is not None
+    asked: ForkedProcess = device._worker._process  # type: ignore[assignment]
+    os.kill(worker, signal.SIGSEGV)
+    with ThreadPoolExecutor(2) as pool:
+        codes = [pool.submit(asked.wait, 5.0) for _ in range(2)]
+        assert [code.result() for code in codes] == [-signal.SIGSEGV] * 2
+    with RemoteDevice(DEVICE) as other:
+        assert parent_of(pid_of(other)) == asked._zygote.process.pid
 
 
 def test_a_zygote_that_was_killed_is_replaced(device: RemoteDevice) -> None:
