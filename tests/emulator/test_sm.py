@@ -148,6 +148,16 @@ def test_a_warp_may_have_ended_before_its_trace() -> None:
     assert rest.ends.tolist() == run([ADD, BARRIER, ADD]).ends.tolist() > [0.0]
 
 
+@pytest.mark.parametrize("begins", [0, 1, 2, 4])
+def test_a_warp_runs_the_steps_before_its_first_at_the_end(begins: int) -> None:
+    turned, rolled = (prepare([LOAD, ADD, USE, ADD, EXIT], blocks=2) for _ in range(2))
+    turned.arrays["begins"] = np.array([begins])
+    rolled.arrays["steps"] = np.roll(rolled.arrays["steps"], -begins)
+    for sm in (turned, rolled):
+        sm.simulate(emulator_runtime())
+    assert turned.ends.tolist() == rolled.ends.tolist() > [0.0]
+
+
 def test_warps_of_one_sub_partition_fill_each_others_stalls() -> None:
     alone, others = [ADD] * 8, [[EXIT]] * 3
     together = run(alone, *others, alone).statistics.cycles

@@ -62,14 +62,20 @@ def running(*warps: Sequence[int], warps_per_block: int = 1) -> Streams:
     table["kind"] = [Kind.FIXED, Kind.BARRIER, Kind.COMMIT]
     steps = make_rows(Step, sum(map(len, warps)))
     steps["code"] = [code for warp in warps for code in warp]
-    steps["access"] = np.arange(len(steps))
+    steps["access"] = -1
     first = np.cumsum([0, *map(len, warps)])
     none = (make_rows(Access, 0), make_rows(Line, 0))
     return Streams(first, steps, *none, table, warps_per_block, 1.0)
 
 
 def order_of(streams: Streams) -> list[int]:
-    return list(streams.steps["access"])
+    """The steps of all warps in the order in which each warp runs them."""
+    first = streams.first.tolist()
+    begins = first[:-1] if streams.begins is None else streams.begins.tolist()
+    spans = zip(first[:-1], begins, first[1:], strict=True)
+    return [
+        step for start, begin, end in spans for step in [*range(begin, end), *range(start, begin)]
+    ]
 
 
 def test_staggered_blocks_begin_at_parts_of_their_steps() -> None:

@@ -185,10 +185,10 @@ def _match_kinds(f: Facts) -> tuple[tuple[LaunchKind, bool], ...]:
 def read_habits(streams: Streams, code: CodeTable) -> Habits:
     """The properties of the instructions of streams."""
     codes, access = streams.steps["code"], streams.steps["access"]
-    executed = np.bincount(codes, minlength=len(code.table))
+    executed = streams.executed.sum(axis=0)
     kinds, units = code.table["kind"], code.table["unit"]
-    accessing = access >= 0
-    accesses, codes = streams.accesses[access[accessing]], codes[accessing]
+    made = np.flatnonzero(access >= 0)
+    accesses, codes = streams.accesses[access[made]], codes[made]
     touched, whole = (streams.sectors(mask, accesses) for mask in ("touched", "whole"))
     of_access = kinds[codes]
     loads, stores, shared = (of_access == each for each in (Kind.LOAD, Kind.STORE, Kind.SHARED))

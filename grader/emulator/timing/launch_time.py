@@ -62,7 +62,8 @@ class LaunchModel:
     def __init__(
         self, work: Work, figures: Figures, runtime: Runtime, held: Sequence[float] | None
     ) -> None:
-        if work.code.matrices[work.streams.steps["code"]].any():
+        executed = np.flatnonzero(work.streams.executed.any(axis=0))
+        if work.code.matrices[executed].any():
             figures = figures.with_tensor_cores()
         self.launch_us = figures.launch_us if held is None else figures.next_launch_us
         self.streams, self.code, shape = work.streams, work.code, work.shape
@@ -84,8 +85,8 @@ class LaunchModel:
         self.simulated = self.streams
         if self.rounds >= WAVES * self.resident and self.count_simulated() <= self.resident:
             self.simulated = self.streams.staggered(self.resident)
-        executed = np.bincount(self.streams.steps["code"] // CODE_LINE)
-        self.fetches = bool(np.count_nonzero(executed) * LINE_BYTES > figures.code_bytes)
+        code_bytes = len(np.unique(executed // CODE_LINE)) * LINE_BYTES
+        self.fetches = code_bytes > figures.code_bytes
         self.regions = make_regions(work.regions)
         place = (self.regions, figures.l2_slices, runtime)
         self.contention = find_contention(work.streams, *place)

@@ -104,6 +104,7 @@ def make_sm(
             **code,
             **loses,
             **streams.arrays,
+            "begins": streams.first[:-1] if streams.begins is None else streams.begins,
             "sources": sources,
             "order": order,
             "ends": np.zeros(len(order)),

@@ -51,7 +51,8 @@ class Streams:
     `steps`, `accesses` and `lines` are arrays of records; `table` has the CodeRows of their code.
     `fraction`: the fraction of the blocks' executed instructions that the traces contain, as they
     may be cut off. `local_bytes`: local memory per thread. `waited`: instructions of loops in which
-    warps waited for others; the traces contain only the last round of a wait.
+    warps waited for others; the traces contain only the last round of a wait. `begins`: the step
+    with which each warp begins, if not with its first; then it runs the steps before at the end.
     """
 
     first: np.ndarray
@@ -63,6 +64,7 @@ class Streams:
     fraction: float
     local_bytes: int = 0
     waited: Sequence[int] = ()
+    begins: np.ndarray | None = None
 
     @property
     def blocks(self) -> int:
@@ -77,16 +79,20 @@ class Streams:
         return len(np.unique(touched)) / max(1, len(touched))
 
     @cached_property
+    def executed(self) -> np.ndarray:
+        """Executions of each instruction: a row per block."""
+        return np.array(
+            [
+                np.bincount(self.steps["code"][start:end], minlength=len(self.table))
+                for start, end in pairwise(self.first[:: self.warps_per_block])
+            ]
+        )
+
+    @cached_property
     def work(self) -> Work:
         """Its totals. Counters of copies and prefetches differ from their times."""
         codes, access = self.steps["code"], self.steps["access"]
-        ends = self.first[:: self.warps_per_block]
-        executed = np.array(
-            [
-                np.bincount(codes[start:end], minlength=len(self.table))
-                for start, end in pairwise(ends)
-            ]
-        )
+        ends, executed = self.first[:: self.warps_per_block], self.executed.copy()
         executed[:, self.waited] = 0
         made = np.flatnonzero(access >= 0)
         kinds = self.table["kind"][codes[made]]
@@ -123,23 +129,22 @@ class Streams:
         blocks begins behind k / `resident` of its barriers, or of its steps if it has none, and
         ends with the steps before. Steps that refer to earlier steps keep their order: then no
         block is changed."""
-        kinds = self.table["kind"][self.steps["code"]]
-        if len(self.waited) or np.isin(kinds, _IN_ORDER).any():
+        kinds = self.table["kind"]
+        if len(self.waited) or self.executed[:, np.isin(kinds, _IN_ORDER)].any():
             return self
-        steps, warps = self.steps.copy(), self.warps_per_block
+        begins, is_barrier = self.first[:-1].copy(), np.equal(kinds, Kind.BARRIER)
         for block in range(self.blocks):
-            ends = self.first[block * warps : (block + 1) * warps + 1]
-            barriers = [
-                np.flatnonzero(kinds[start:end] == Kind.BARRIER) for start, end in pairwise(ends)
-            ]
-            part, count = block % resident / resident, len(barriers[0])
-            if any(len(each) != count for each in barriers):
+            warps = range(block * self.warps_per_block, (block + 1) * self.warps_per_block)
+            spans = [slice(*self.first[warp : warp + 2]) for warp in warps]
+            behind = [np.flatnonzero(is_barrier[self.steps["code"][span]]) + 1 for span in spans]
+            count, part = len(behind[0]), block % resident / resident
+            if any(len(each) != count for each in behind):
                 continue
-            for (start, end), places in zip(pairwise(ends), barriers, strict=True):
-                behind = [0, *(places + 1).tolist()] if count else range(end - start)
-                by = behind[round(part * (count or end - start))]
-                steps[start:end] = np.roll(self.steps[start:end], -by)
-        return replace(self, steps=steps)
+            for warp, span, places in zip(warps, spans, behind, strict=True):
+                size = int(span.stop - span.start)
+                skipped = round(part * (count or size))
+                begins[warp] += ([0, *places][skipped] if count else skipped) % max(1, size)
+        return replace(self, begins=begins)
 
     def block(self, index: int) -> Streams:
         """The stream of a single block."""

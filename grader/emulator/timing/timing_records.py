@@ -52,8 +52,8 @@ NEVER = 1e300
 
 
 class Warp:
-    """A warp. The steps `position` to `last` are not issued yet; the next can issue from cycle
-    `ready` on."""
+    """A warp. The steps `position` to `last`, then `first` to `begun`, are not issued yet; the next
+    can issue from cycle `ready` on. `latest`: the code of the last issued step."""
 
     dependencies_end: float
     """When the next step's dependencies are met; NEVER at a barrier and at the end."""
@@ -63,6 +63,9 @@ class Warp:
     """Index of its block's place in the SM."""
     position: int
     last: int
+    first: int
+    begun: int
+    latest: int
     ready: float
     board: Annotated[list[float], f"{SCOREBOARDS}f8"]
     """When each scoreboard is free."""
@@ -317,14 +320,16 @@ class Source:
 
 
 class SM:
-    """An SM with all its state. `order`: the blocks to run, as indices into the streams; `ends`:
-    the cycle at which each ended. Lines of the L1, and of the SM's share of the L2 (none without
-    local memory), are in order of sets; `traced_warps`: warps of the streams; `warp_count`,
-    `block_count`: resident warps and blocks; `local_words`: words of a lane's local memory.
-    `profile`: null unless requested."""
+    """An SM with all its state. `begins`: the step with which each warp of the streams begins;
+    behind its last step it goes on with its first. `order`: the blocks to run, as indices into the
+    streams; `ends`: the cycle at which each ended. Lines of the L1, and of the SM's share of the L2
+    (none without local memory), are in order of sets; `traced_warps`: warps of the streams;
+    `warp_count`, `block_count`: resident warps and blocks; `local_words`: words of a lane's local
+    memory. `profile`: null unless requested."""
 
     table: Annotated[int, "CodeRow *"]
     first: Annotated[int, "int64_t *"]
+    begins: Annotated[int, "int64_t *"]
     steps: Annotated[int, "Step *"]
     accesses: Annotated[int, "Access *"]
     lines: Annotated[int, "Line *"]

@@ -121,9 +121,8 @@ static uint32_t held_by(int64_t kind)
 
 void profile_next(const SM &sm, const Warp &warp, double counted)
 {
-    int64_t w = slot_of(sm, warp), code = next_code(sm, warp);
+    int64_t w = slot_of(sm, warp), code = next_code(sm, warp), before = warp.latest;
     assign(sm, w, code, Stall::WAIT, counted);
-    int64_t before = warp.position > 0 ? sm.steps[warp.position - 1].code : code;
     if (holds_up(sm.table[before].kind))
         assign(sm, w, code, held_by(sm.table[before].kind), warp.ready, before);
     else if (code != before + 1)
@@ -134,8 +133,7 @@ void profile_next(const SM &sm, const Warp &warp, double counted)
 
 void profile_release(const SM &sm, const Warp &warp, double t)
 {
-    int64_t barrier = sm.steps[warp.position - 1].code;
-    assign(sm, slot_of(sm, warp), barrier, Stall::BARRIER, t);
+    assign(sm, slot_of(sm, warp), warp.latest, Stall::BARRIER, t);
     profile_next(sm, warp, warp.ready);
 }
 

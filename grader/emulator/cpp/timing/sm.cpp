@@ -170,11 +170,12 @@ static void start_block(const SM &sm, int64_t slot, double at)
     int64_t warps = warps_per_block(sm), traced_blocks = sm.traced_warps / warps;
     int64_t number = sm.shared->started++, traced = sm.order[number];
     sm.blocks[slot] = {number, traced / traced_blocks * FRESH, warps, 0, 0};
-    const int64_t *first = sm.first + traced % traced_blocks * warps;
+    int64_t of_block = traced % traced_blocks * warps;
     for (int64_t index = 0; index < warps; ++index) {
         Warp &warp = sm.warps[place_of(slot, warps, index)];
-        warp.position = first[index];
-        warp.last = first[index + 1];
+        warp.first = sm.first[of_block + index];
+        warp.last = sm.first[of_block + index + 1];
+        warp.position = warp.begun = sm.begins[of_block + index];
         warp.ready = at + double(index / SUB_PARTITIONS);
         warp.at_barrier = false;
         warp.committed = warp.multiplied = 0;
@@ -435,7 +436,12 @@ static void issue(const SM &sm, Partition &partition, Warp &warp, double t)
     const Step &step = sm.steps[warp.position];
     const CodeRow &row = sm.table[step.code];
     sm.statistics->issued += 1;
-    ++warp.position;
+    warp.latest = step.code;
+    if (++warp.position >= warp.last) { // what it began behind is left
+        warp.position = warp.first;
+        warp.last = warp.begun;
+        warp.begun = warp.first;
+    }
     warp.ready = t + max(1.0, double(row.stall)) + (row.kind == Kind::DELAY ? row.latency : 0);
     if (warp.position < warp.last && sm.steps[warp.position].code != step.code + 1)
         warp.ready += sm.p->jump_cycles;
