@@ -5,6 +5,7 @@
 // rule is that of "MMA-Sim" (arXiv 2511.10909); an H200 agrees in a million tiles of each form.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "tensor/fragments.h"
@@ -24,7 +25,13 @@ constexpr int32_t LOWEST_TO_HALF = 4, LOWEST_TO_SINGLE = -108;
 constexpr uint32_t NAN_SINGLE = 0x7FFFFFFF, INFINITE_SINGLE = 0x7F800000, SIGN_SINGLE = 1u << 31;
 constexpr uint32_t NAN_HALF = 0x7FFF, INFINITE_HALF = 0x7C00, SIGN_HALF = 0x8000;
 
-// --- numbers taken apart -------------------------------------------------------------------------
+// The lower bound for the top exponent of a sum.
+template <class Result> int32_t lowest_top(Rule rule)
+{
+    return (Result::BITS == 16 ? LOWEST_TO_HALF : LOWEST_TO_SINGLE) - rule.places;
+}
+
+// --- numbers -------------------------------------------------------------------------------------
 
 template <class Format> constexpr uint32_t SIGN = 1u << (Format::BITS - 1);
 template <class Format> constexpr uint32_t INFINITE = Format::EXPONENTS << Format::FRACTION;
@@ -33,32 +40,26 @@ template <class Format> constexpr uint32_t LEAST_NAN = INFINITE<Format> + 1;
 template <> constexpr uint32_t INFINITE<Exponents4> = 0x7F;
 template <> constexpr uint32_t LEAST_NAN<Exponents4> = 0x7F;
 
-// Exponents, and signed significands with `PLACES` fraction bits. Zeros have NO_EXPONENT.
-template <uint32_t COUNT> struct Parts {
-    alignas(4 * COUNT) int32_t exponents[COUNT], significands[COUNT];
-};
-
-// Returns whether some are infinities or NaNs.
-template <class Format, int32_t PLACES, uint32_t COUNT>
-HOT bool take_apart(const uint32_t *codes, Parts<COUNT> &parts)
+template <class Format> HOT uint32_t magnitude_of(uint32_t code)
 {
-    constexpr int32_t FRACTION = Format::FRACTION, BIAS = Format::EXPONENTS / 2;
-    uint32_t highest = 0;
-    for (uint32_t n = 0; n < COUNT; ++n) {
-        uint32_t code = codes[n], biased = code >> FRACTION & Format::EXPONENTS;
-        uint32_t fraction = code & ((1u << FRACTION) - 1);
-        fraction = PLACES > FRACTION ? fraction << (PLACES - FRACTION)
-                                     : fraction >> (FRACTION - PLACES);
-        int32_t significand = fraction | (biased != 0 ? 1u << PLACES : 0);
-        int32_t exponent = int32_t(biased != 0 ? biased : 1) - BIAS;
-        parts.exponents[n] = significand != 0 ? exponent : NO_EXPONENT;
-        parts.significands[n] = code & SIGN<Format> ? -significand : significand;
-        highest = larger(highest, biased);
-    }
-    return highest == Format::EXPONENTS;
+    return code & (SIGN<Format> - 1);
 }
 
-// --- sums ----------------------------------------------------------------------------------------
+template <class Format> HOT int32_t exponent_of(uint32_t code)
+{
+    int32_t biased = magnitude_of<Format>(code) >> Format::FRACTION;
+    return (biased > 1 ? biased : 1) - int32_t(Format::EXPONENTS / 2);
+}
+
+// --- ordinary numbers ----------------------------------------------------------------------------
+//
+// Vectors of float32 hold the products of two factors exactly. Their conversion to integers
+// truncates them at the unit of a sum.
+
+// Top exponents of sums that are computed so. Products whose exponents are less than those of
+// float32 are far below the unit of such a sum.
+constexpr int32_t LOWEST_ORDINARY = -60, HIGHEST_ORDINARY = 100;
+constexpr int32_t SINGLE_BIAS = Single::EXPONENTS / 2;
 
 // Vectors of numbers. GCC keeps them in a vector register where the processor has one; it does not
 // vectorise the same loops over arrays.
@@ -68,6 +69,9 @@ template <uint32_t LANES> struct Vectors {
 };
 template <uint32_t LANES> using Ints = typename Vectors<LANES>::Ints;
 template <uint32_t LANES> using FloatLanes = typename Vectors<LANES>::Floats;
+constexpr uint32_t EIGHT = 8;
+typedef int64_t Longs __attribute__((vector_size(8 * EIGHT)));
+typedef double Doubles __attribute__((vector_size(8 * EIGHT)));
 
 template <class Vector, class T> HOT Vector load_lanes(const T *values)
 {
@@ -76,128 +80,49 @@ template <class Vector, class T> HOT Vector load_lanes(const T *values)
     return lanes;
 }
 
-// Sums of a line's products with each lane, in three parts that fit into words; unit: the last bit
-// below the top exponent.
-template <uint32_t LANES> struct Sums {
-    Ints<LANES> parts[3], top;
+// Eight lanes, from the lane `first` on.
+template <class Vector, class Lanes> HOT Vector eight_of(const Lanes &lanes, uint32_t first)
+{
+    return load_lanes<Vector>(reinterpret_cast<const int32_t *>(&lanes) + first);
+}
+
+template <class Vector> HOT bool is_any(const Vector &lanes)
+{
+    uint64_t words[sizeof lanes / sizeof(uint64_t)], found = 0;
+    memcpy(words, &lanes, sizeof lanes);
+    for (uint64_t word : words)
+        found |= word;
+    return found != 0;
+}
+
+// Numbers as float32, and their exponents; those of zeros are NO_EXPONENT.
+template <uint32_t COUNT> struct Numbers {
+    FloatLanes<COUNT> values;
+    Ints<COUNT> exponents;
 };
 
-// Adds values that are truncated at `places` bits.
-template <class Vector> HOT void add_cut(const Vector &values, const Vector &places, Vector &sum)
+// Reads codes that are neither infinities nor NaNs.
+template <class Format, uint32_t COUNT> HOT Numbers<COUNT> read_numbers(const uint32_t *codes)
 {
-    Vector negative = values >> 31, magnitudes = (values ^ negative) - negative;
-    magnitudes >>= places < 31 ? places : 31;
-    sum += (magnitudes ^ negative) - negative;
+    constexpr int32_t BIAS = Format::EXPONENTS / 2, LONGER = 32 - Format::BITS;
+    const float scale = bits_as<float>((2 * SINGLE_BIAS - BIAS) << Single::FRACTION);
+    Ints<COUNT> code = load_lanes<Ints<COUNT>>(codes);
+    Ints<COUNT> magnitude = code & int32_t(SIGN<Format> - 1);
+    Ints<COUNT> biased = magnitude >> Format::FRACTION;
+    Ints<COUNT> bits = magnitude << (Single::FRACTION - Format::FRACTION);
+    FloatLanes<COUNT> values = reinterpret_cast<FloatLanes<COUNT>>(bits) * scale;
+    Ints<COUNT> sign = (code & int32_t(SIGN<Format>)) << LONGER;
+    values = reinterpret_cast<FloatLanes<COUNT>>(reinterpret_cast<Ints<COUNT>>(values) | sign);
+    return {values, magnitude != 0 ? (biased > 1 ? biased : 1) - BIAS : NO_EXPONENT};
 }
 
-// The largest exponent of the products of a line with each lane, and of C.
-template <uint32_t BLOCK, uint32_t K, uint32_t LANES>
-HOT Ints<LANES> find_top(int32_t lowest, const Parts<K> &line, const Parts<LANES> *lanes,
-                         const Parts<LANES> &c, uint32_t first)
+// A power of two as float32.
+template <uint32_t LANES> HOT FloatLanes<LANES> power_of_two(const Ints<LANES> &exponents)
 {
-    Ints<LANES> top = load_lanes<Ints<LANES>>(c.exponents);
-    top = top > lowest ? top : lowest;
-    for (uint32_t k = first; k < first + BLOCK; ++k) {
-        Ints<LANES> exponents = line.exponents[k] + load_lanes<Ints<LANES>>(lanes[k].exponents);
-        top = exponents > top ? exponents : top;
-    }
-    return top;
+    return reinterpret_cast<FloatLanes<LANES>>((exponents + SINGLE_BIAS) << Single::FRACTION);
 }
 
-// Truncated products for all formats: of integers. The significands of `lanes` are multiples of
-// the unit of a sum.
-template <uint32_t K, uint32_t LANES> struct IntegerProducts {
-    const Parts<K> &line;
-    const Parts<LANES> *lanes;
-    Ints<LANES> top;
-
-    void add(uint32_t k, Ints<LANES> &sum) const
-    {
-        Ints<LANES> product = line.significands[k] *
-                              load_lanes<Ints<LANES>>(lanes[k].significands);
-        Ints<LANES> exponents = load_lanes<Ints<LANES>>(lanes[k].exponents);
-        add_cut(product, top - line.exponents[k] - exponents, sum);
-    }
-};
-
-// float32 holds products of these formats exactly, in every unit of a sum.
-template <class Format> constexpr bool NARROW = Format::EXPONENTS <= Half::EXPONENTS;
-
-// Truncated products of narrow formats: of floats, in the unit of the sum. The conversion to
-// integers truncates.
-template <uint32_t LANES> struct FloatProducts {
-    const float *line;
-    const float (*lanes)[LANES];
-    FloatLanes<LANES> units;
-
-    void add(uint32_t k, Ints<LANES> &sum) const
-    {
-        FloatLanes<LANES> values = load_lanes<FloatLanes<LANES>>(lanes[k]);
-        sum += __builtin_convertvector(line[k] * values * units, Ints<LANES>);
-    }
-};
-
-// Below this exponent there is no product of narrow formats.
-constexpr int32_t BELOW_ALL = -60, SINGLE_BIAS = Single::EXPONENTS / 2;
-
-// 1 over the unit of a sum.
-template <uint32_t LANES>
-HOT FloatLanes<LANES> invert_units(int32_t places, const Ints<LANES> &top)
-{
-    Ints<LANES> exponents = (top > BELOW_ALL ? top : BELOW_ALL) - places;
-    return reinterpret_cast<FloatLanes<LANES>>((SINGLE_BIAS - exponents) << Single::FRACTION);
-}
-
-// Numbers of a narrow format.
-template <uint32_t COUNT>
-HOT void find_values(int32_t places, const Parts<COUNT> &parts, float *values)
-{
-    Ints<COUNT> exponents = load_lanes<Ints<COUNT>>(parts.exponents);
-    exponents = (exponents > BELOW_ALL ? exponents : BELOW_ALL) + (SINGLE_BIAS - places);
-    Ints<COUNT> significands = load_lanes<Ints<COUNT>>(parts.significands);
-    FloatLanes<COUNT> found = __builtin_convertvector(significands, FloatLanes<COUNT>);
-    found *= reinterpret_cast<FloatLanes<COUNT>>(exponents << Single::FRACTION);
-    memcpy(values, &found, sizeof found);
-}
-
-// Sums of products and C. A word holds the sum of eight products.
-template <uint32_t BLOCK, uint32_t LANES, class Products>
-HOT Sums<LANES> add_products(int32_t places, const Products &products, const Parts<LANES> &c,
-                             const Ints<LANES> &top, uint32_t first)
-{
-    constexpr uint32_t TOGETHER = BLOCK < 8 ? BLOCK : 8;
-    Sums<LANES> sums = {{}, top};
-    for (uint32_t done = 0; done < BLOCK; done += TOGETHER) {
-        Ints<LANES> sum = {};
-        for (uint32_t k = first + done; k < first + done + TOGETHER; ++k)
-            products.add(k, sum);
-        sums.parts[done / 8 % 2] += sum;
-    }
-    int32_t more = places - int32_t(Single::FRACTION), less = more < 0 ? -more : 0;
-    int32_t scale = 1 << (more > 0 ? more : 0);
-    Ints<LANES> exponents = load_lanes<Ints<LANES>>(c.exponents);
-    Ints<LANES> significands = load_lanes<Ints<LANES>>(c.significands) * scale;
-    add_cut(significands, top - exponents + less, sums.parts[2]);
-    return sums;
-}
-
-constexpr uint32_t EIGHT = 8;
-typedef int64_t Longs __attribute__((vector_size(8 * EIGHT)));
-typedef double Doubles __attribute__((vector_size(8 * EIGHT)));
-
-// Eight sums as float64, exactly.
-template <uint32_t LANES>
-HOT Doubles join_parts(int32_t places, const Sums<LANES> &sums, uint32_t first)
-{
-    auto eight = [first](const Ints<LANES> &all) {
-        return load_lanes<Ints<EIGHT>>(reinterpret_cast<const int32_t *>(&all) + first);
-    };
-    Doubles sum = {};
-    for (const Ints<LANES> &part : sums.parts)
-        sum += __builtin_convertvector(eight(part), Doubles);
-    Longs exponents = __builtin_convertvector(eight(sums.top), Longs) + (1023 - places);
-    return sum * reinterpret_cast<Doubles>(exponents << 52);
-}
+// --- rounding ------------------------------------------------------------------------------------
 
 constexpr double LEAST_NORMAL = 0x1p-126, LEAST_SINGLE = 0x1p-149;
 
@@ -209,22 +134,6 @@ HOT uint32_t cut_to_single(double sum, uint32_t fraction)
     if (unlikely(std::fabs(sum) < LEAST_NORMAL))
         normal = std::trunc(sum / LEAST_SINGLE) * LEAST_SINGLE;
     return bits_as<uint32_t>(float(normal) + 0.0f);
-}
-
-// The same for eight sums. Those below the least normal number, which are rare, are cut one by one.
-HOT void cut_to_singles(const Doubles &sums, uint32_t fraction, uint32_t *found)
-{
-    Longs bits = reinterpret_cast<Longs>(sums), magnitudes = bits & INT64_MAX;
-    Longs small = (magnitudes != 0) & (magnitudes < bits_as<int64_t>(LEAST_NORMAL));
-    Longs kept = bits & int64_t(~uint64_t(0) << (52 - fraction));
-    FloatLanes<EIGHT> cut =
-        __builtin_convertvector(reinterpret_cast<Doubles>(kept), FloatLanes<EIGHT>) + 0.0f;
-    memcpy(found, &cut, sizeof cut);
-    int64_t any = 0;
-    for (uint32_t n = 0; n < EIGHT; ++n)
-        any |= small[n];
-    for (uint32_t n = 0; unlikely(any != 0) && n < EIGHT; ++n)
-        found[n] = cut_to_single(sums[n], fraction);
 }
 
 // Rounds to the nearest half, ties to even. Zeros are positive.
@@ -244,18 +153,83 @@ HOT uint32_t round_to_half(double sum)
     return sign | (uint32_t(exponent + 14) * (1u << Half::FRACTION) + significand);
 }
 
-// --- infinities and NaNs -------------------------------------------------------------------------
+// Rounds eight sums in `units`, whose results are ordinary numbers.
+template <class Result>
+HOT void round_sums(Rule rule, const Doubles &sums, const FloatLanes<EIGHT> &units, uint32_t *codes)
+{
+    if constexpr (Result::BITS == 16) {
+        Doubles scaled = sums * __builtin_convertvector(units, Doubles);
+        for (uint32_t n = 0; n < EIGHT; ++n)
+            codes[n] = round_to_half(scaled[n]);
+        return;
+    }
+    Longs kept = reinterpret_cast<Longs>(sums) & int64_t(~uint64_t(0) << (52 - rule.fraction));
+    FloatLanes<EIGHT> found = __builtin_convertvector(reinterpret_cast<Doubles>(kept),
+                                                      FloatLanes<EIGHT>) *
+                              units;
+    memcpy(codes, &found, sizeof found);
+}
+
+// --- other numbers -------------------------------------------------------------------------------
+
+// An exponent, NO_EXPONENT for zero, and a signed significand with `PLACES` fraction bits.
+struct Part {
+    int32_t exponent;
+    int64_t significand;
+};
+
+template <class Format, int32_t PLACES> Part take_apart(uint32_t code)
+{
+    constexpr int32_t FRACTION = Format::FRACTION;
+    uint32_t magnitude = magnitude_of<Format>(code), unit = 1u << FRACTION;
+    int64_t significand = (magnitude & (unit - 1)) | (magnitude >= unit ? unit : 0);
+    significand = PLACES > FRACTION ? significand << (PLACES - FRACTION)
+                                    : significand >> (FRACTION - PLACES);
+    int32_t exponent = significand != 0 ? exponent_of<Format>(code) : NO_EXPONENT;
+    return {exponent, code & SIGN<Format> ? -significand : significand};
+}
+
+// Divides by 2 to the power of `places`, and truncates.
+inline int64_t cut(int64_t value, int32_t places)
+{
+    int64_t magnitude = (value < 0 ? -value : value) >> (places < 63 ? places : 63);
+    return value < 0 ? -magnitude : magnitude;
+}
+
+// The sum of C and the products `first` to `end` of a line with a lane.
+template <class Line, class Lane, class Result, uint32_t LANES>
+uint32_t add_exactly(Rule rule, const uint32_t *line, const uint32_t (*lanes)[LANES], uint32_t lane,
+                     uint32_t c, uint32_t first, uint32_t end)
+{
+    constexpr int32_t PLACES = PART_PLACES<Line>, SINGLE_PLACES = Single::FRACTION, SPARE = 32;
+    constexpr int64_t RAISED = int64_t(1) << SPARE;
+    const Part sum = take_apart<Result, SINGLE_PLACES>(c);
+    int32_t top = std::max(lowest_top<Result>(rule), sum.exponent);
+    for (uint32_t k = first; k < end; ++k)
+        top = std::max(top, take_apart<Line, PLACES>(line[k]).exponent +
+                                take_apart<Lane, PLACES>(lanes[k][lane]).exponent);
+    int32_t below = SPARE - rule.places + top;
+    int64_t total = cut(sum.significand * RAISED, below + SINGLE_PLACES - sum.exponent);
+    for (uint32_t k = first; k < end; ++k) {
+        Part left = take_apart<Line, PLACES>(line[k]);
+        Part right = take_apart<Lane, PLACES>(lanes[k][lane]);
+        total += cut(left.significand * right.significand * RAISED,
+                     below + 2 * PLACES - left.exponent - right.exponent);
+    }
+    double found = std::ldexp(double(total), top - rule.places);
+    return Result::BITS == 16 ? round_to_half(found) : cut_to_single(found, rule.fraction);
+}
 
 // The float32 result of a sum with infinities or NaNs; 0 for a sum without them.
 template <class Line, class Lane, class Result, uint32_t LANES>
 static uint32_t special_sum(const uint32_t *line, const uint32_t (*lanes)[LANES], uint32_t lane,
                             uint32_t c, uint32_t first, uint32_t end)
 {
-    bool undefined = (c & (SIGN<Result> - 1)) > INFINITE<Result>, seen[2] = {};
-    seen[c / SIGN<Result>] |= (c & (SIGN<Result> - 1)) == INFINITE<Result>;
+    bool undefined = magnitude_of<Result>(c) > INFINITE<Result>, seen[2] = {};
+    seen[c / SIGN<Result>] |= magnitude_of<Result>(c) == INFINITE<Result>;
     for (uint32_t k = first; k < end; ++k) {
         uint32_t x = line[k], y = lanes[k][lane];
-        uint32_t left = x & (SIGN<Line> - 1), right = y & (SIGN<Lane> - 1);
+        uint32_t left = magnitude_of<Line>(x), right = magnitude_of<Lane>(y);
         if (left < INFINITE<Line> && right < INFINITE<Lane>)
             continue;
         undefined |= left >= LEAST_NAN<Line> || right >= LEAST_NAN<Lane>;
@@ -274,98 +248,113 @@ HOT uint32_t special_half(uint32_t single)
     return (single & SIGN_SINGLE ? SIGN_HALF : 0) | INFINITE_HALF;
 }
 
-// --- a product of matrices -----------------------------------------------------------------------
-
-// Replaces the results of sums with infinities or NaNs in one block of a line's products.
-template <class Line, class Lane, class Result, uint32_t LANES>
-COLD void set_specials(const uint32_t *line, const uint32_t (*lanes)[LANES], const uint32_t *c,
-                       uint32_t first, uint32_t end, uint32_t *found)
+// An element of D: C and K products of a line with a lane, BLOCK products at a time.
+template <class Line, class Lane, class Result, uint32_t BLOCK, uint32_t K, uint32_t LANES>
+COLD uint32_t multiply_element(Rule rule, const uint32_t (&line)[K],
+                               const uint32_t (&lanes)[K][LANES], uint32_t lane, uint32_t c)
 {
-    for (uint32_t n = 0; n < LANES; ++n) {
-        uint32_t special = special_sum<Line, Lane, Result>(line, lanes, n, c[n], first, end);
-        if (special != 0)
-            found[n] = Result::BITS == 16 ? special_half(special) : special;
+    for (uint32_t first = 0; first < K; first += BLOCK) {
+        uint32_t end = first + BLOCK;
+        uint32_t special = special_sum<Line, Lane, Result>(line, lanes, lane, c, first, end);
+        if (special == 0)
+            c = add_exactly<Line, Lane, Result>(rule, line, lanes, lane, c, first, end);
+        else
+            c = Result::BITS == 16 ? special_half(special) : special;
     }
+    return c;
 }
 
-// Factors of K products of each lane.
-template <uint32_t K, uint32_t LANES> struct Factors {
-    Parts<LANES> parts[K];
-    alignas(4 * LANES) float values[K][LANES]; // of narrow formats
-    bool special = false;
-};
+// --- a product of matrices -----------------------------------------------------------------------
 
-// Computes lines of D in place of lines of C. BLOCK products are added at a time.
+// The lanes whose codes are infinities or NaNs.
+template <class Format, uint32_t LANES> HOT Ints<LANES> find_specials(const uint32_t *codes)
+{
+    constexpr int32_t LEAST = INFINITE<Format>;
+    return (load_lanes<Ints<LANES>>(codes) & int32_t(SIGN<Format> - 1)) >= LEAST;
+}
+
+// Adds BLOCK products of a line's numbers, from `first` on, with each lane to C, if all numbers are
+// ordinary. Returns the lanes where they are not.
+template <class Result, uint32_t BLOCK, uint32_t K, uint32_t LANES>
+HOT Ints<LANES> add_ordinary(Rule rule, const Numbers<K> &line, const Numbers<LANES> (&lanes)[K],
+                             uint32_t first, uint32_t *codes)
+{
+    constexpr uint32_t PARTS = (BLOCK + 15) / 16; // a word holds the sum of 16 products
+    const Numbers<LANES> c = read_numbers<Result, LANES>(codes);
+    Ints<LANES> others = find_specials<Result, LANES>(codes), top = c.exponents;
+    for (uint32_t k = first; k < first + BLOCK; ++k) {
+        Ints<LANES> exponents = line.exponents[k] + lanes[k].exponents;
+        top = exponents > top ? exponents : top;
+    }
+    others |= (top > HIGHEST_ORDINARY) | ((top < LOWEST_ORDINARY) & (top > NO_EXPONENT / 2));
+    const int32_t lowest = std::max(lowest_top<Result>(rule), LOWEST_ORDINARY);
+    top = (top > lowest ? top : lowest) - rule.places;
+    FloatLanes<LANES> unit = power_of_two<LANES>(top), inverse = power_of_two<LANES>(-top);
+    Ints<LANES> sums[PARTS + 1] = {};
+    for (uint32_t k = 0; k < BLOCK; ++k)
+        sums[k / 16] += __builtin_convertvector(
+            line.values[first + k] * lanes[first + k].values * inverse, Ints<LANES>);
+    sums[PARTS] = __builtin_convertvector(c.values * inverse, Ints<LANES>);
+    for (uint32_t n = 0; n < LANES; n += EIGHT) {
+        Doubles sum = {};
+        for (const Ints<LANES> &part : sums)
+            sum += __builtin_convertvector(eight_of<Ints<EIGHT>>(part, n), Doubles);
+        round_sums<Result>(rule, sum, eight_of<FloatLanes<EIGHT>>(unit, n), codes + n);
+    }
+    return others;
+}
+
+// Computes lines of D in place of lines of C: products of each line with K vectors in each part,
+// BLOCK products at a time.
 template <class Line, class Lane, class Result, uint32_t BLOCK, uint32_t PARTS, uint32_t COUNT,
           uint32_t K, uint32_t LANES>
 void multiply_lines(Rule rule, const uint32_t (&lines)[COUNT][K],
-                    const uint32_t (&lanes)[PARTS][K][LANES], const Factors<K, LANES> *factors,
+                    const uint32_t (&lanes)[PARTS][K][LANES],
                     uint32_t (&codes)[PARTS][COUNT][LANES])
 {
-    constexpr bool TO_HALF = Result::BITS == 16;
-    const int32_t lowest = (TO_HALF ? LOWEST_TO_HALF : LOWEST_TO_SINGLE) - rule.places;
+    uint32_t c[PARTS][COUNT][LANES];
+    memcpy(c, codes, sizeof c);
+    Numbers<LANES> factors[PARTS][K];
+    Ints<LANES> others[PARTS][COUNT], special[PARTS] = {}, any = {};
+    Ints<K> in_lines = {};
+    for (uint32_t part = 0; part < PARTS; ++part)
+        for (uint32_t k = 0; k < K; ++k) {
+            factors[part][k] = read_numbers<Lane, LANES>(lanes[part][k]);
+            special[part] |= find_specials<Lane, LANES>(lanes[part][k]);
+        }
+    for (const uint32_t (&line)[K] : lines)
+        in_lines |= find_specials<Line, K>(line);
+    const int32_t all = is_any(in_lines) ? -1 : 0;
     for (uint32_t line = 0; line < COUNT; ++line) {
-        Parts<K> left;
-        float values[K];
-        bool special = take_apart<Line, PART_PLACES<Line>>(lines[line], left);
-        if constexpr (NARROW<Line>)
-            find_values(PART_PLACES<Line>, left, values);
-        for (uint32_t n = 0; n < PARTS * K / BLOCK; ++n) {
-            uint32_t part = n % PARTS, first = n / PARTS * BLOCK;
-            const Factors<K, LANES> &right = factors[part];
-            uint32_t *sum = codes[part][line];
-            Parts<LANES> c;
-            bool special_c = take_apart<Result, int32_t(Single::FRACTION)>(sum, c);
-            uint32_t found[LANES];
-            Sums<LANES> sums;
-            Ints<LANES> top = find_top<BLOCK>(lowest, left, right.parts, c, first);
-            if constexpr (NARROW<Line>) {
-                FloatProducts<LANES> of{values, right.values,
-                                        invert_units<LANES>(rule.places, top)};
-                sums = add_products<BLOCK>(rule.places, of, c, top, first);
-            } else {
-                IntegerProducts<K, LANES> of{left, right.parts, top};
-                sums = add_products<BLOCK>(rule.places, of, c, top, first);
-            }
-            for (uint32_t eight = 0; eight < LANES; eight += EIGHT) {
-                Doubles joined = join_parts<LANES>(rule.places, sums, eight);
-                if constexpr (TO_HALF)
-                    for (uint32_t lane = 0; lane < EIGHT; ++lane)
-                        found[eight + lane] = round_to_half(joined[lane]);
-                else
-                    cut_to_singles(joined, rule.fraction, found + eight);
-            }
-            if (unlikely(special || special_c || right.special))
-                set_specials<Line, Lane, Result>(lines[line], lanes[part], sum, first,
-                                                 first + BLOCK, found);
-            memcpy(sum, found, sizeof found);
+        const Numbers<K> left = read_numbers<Line, K>(lines[line]);
+        for (uint32_t part = 0; part < PARTS; ++part) {
+            others[part][line] = special[part] | all;
+            for (uint32_t first = 0; first < K; first += BLOCK)
+                others[part][line] |= add_ordinary<Result, BLOCK>(rule, left, factors[part], first,
+                                                                  codes[part][line]);
+            any |= others[part][line];
         }
     }
+    if (likely(!is_any(any)))
+        return;
+    for (uint32_t part = 0; part < PARTS; ++part)
+        for (uint32_t line = 0; line < COUNT; ++line)
+            for (uint32_t lane = 0; lane < LANES; ++lane)
+                if (others[part][line][lane])
+                    codes[part][line][lane] = multiply_element<Line, Lane, Result, BLOCK>(
+                        rule, lines[line], lanes[part], lane, c[part][line][lane]);
 }
 
-// Computes lines of D in place of lines of C: products of each line with K vectors in each part. No
-// architecture has a sum of less than half of the K products.
+// No architecture has a sum of less than half of the K products.
 template <class Line, class Lane, class Result, uint32_t PARTS, uint32_t COUNT, uint32_t K,
           uint32_t LANES>
 void multiply(Rule rule, const uint32_t (&lines)[COUNT][K],
               const uint32_t (&lanes)[PARTS][K][LANES], uint32_t (&codes)[PARTS][COUNT][LANES])
 {
-    constexpr int32_t PART = PART_PLACES<Lane>;
-    Factors<K, LANES> factors[PARTS];
-    for (uint32_t n = 0; n < PARTS * K; ++n) {
-        uint32_t part = n / K, k = n % K;
-        Parts<LANES> &parts = factors[part].parts[k];
-        factors[part].special |= take_apart<Lane, PART>(lanes[part][k], parts);
-        if constexpr (NARROW<Lane>)
-            find_values(PART, parts, factors[part].values[k]);
-        else
-            for (int32_t &significand : parts.significands)
-                significand *= 1 << (rule.places - 2 * PART);
-    }
     if (rule.block_bytes * 8 / Line::BITS < K)
-        multiply_lines<Line, Lane, Result, K / 2>(rule, lines, lanes, factors, codes);
+        multiply_lines<Line, Lane, Result, K / 2>(rule, lines, lanes, codes);
     else
-        multiply_lines<Line, Lane, Result, K>(rule, lines, lanes, factors, codes);
+        multiply_lines<Line, Lane, Result, K>(rule, lines, lanes, codes);
 }
 
 // Instances that several files use are compiled once, in tensor.cpp.
