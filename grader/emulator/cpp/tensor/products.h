@@ -56,8 +56,8 @@ template <class Format> HOT int32_t exponent_of(uint32_t code)
 // Vectors of float32 hold the products of two factors exactly. Their conversion to integers
 // truncates them at the unit of a sum.
 
-// Top exponents of sums that are computed so. Products whose exponents are less than those of
-// float32 are far below the unit of such a sum.
+// Top exponents of sums that are computed so. Products below the range of float32 are far below the
+// unit of such a sum.
 constexpr int32_t LOWEST_ORDINARY = -60, HIGHEST_ORDINARY = 100;
 constexpr int32_t SINGLE_BIAS = Single::EXPONENTS / 2;
 
@@ -95,7 +95,7 @@ template <class Vector> HOT bool is_any(const Vector &lanes)
     return found != 0;
 }
 
-// Numbers as float32, and their exponents; those of zeros are NO_EXPONENT.
+// Numbers as float32, and their exponents; zeros have NO_EXPONENT.
 template <uint32_t COUNT> struct Numbers {
     FloatLanes<COUNT> values;
     Ints<COUNT> exponents;
