@@ -4,6 +4,7 @@ on one core, in CPU seconds.
     python benchmarks/emulator.py [--repeat N] [KERNEL ...]
     python benchmarks/emulator.py --checked [--repeat N] [KERNEL ...]
     python benchmarks/emulator.py --fixed [--repeat N]
+    python benchmarks/emulator.py --whole [--repeat N]
 
 The kernels are those of tests/data/truth, at 1024³ (GEMM) and 8192² (transpose). Prints medians of
 N runs, and at the end the process's peak memory beyond the buffers of its largest kernel. Needs no
@@ -14,6 +15,9 @@ GPU.
 --fixed runs a warp of kernels of 20 to 2,000 instructions, which execute in a few microseconds, so
 that the result is the fixed cost of a run: in this process in CPU seconds, and through a worker in
 elapsed time. Prints the minimum of N runs.
+
+--whole runs the reference of gemm_register_blocked at its timed sizes (4096³), all blocks on all
+processors. Prints the median of N runs in seconds of elapsed time.
 """
 
 from __future__ import annotations
@@ -65,7 +69,9 @@ from grader.toolchain.compile import compile_submission
 from grader.toolchain.nvcc import Nvcc, find_nvcc, find_nvdisasm
 from grader.toolchain.preprocess import preprocess
 
-KERNELS = Path(__file__).parents[1] / "tests" / "data" / "truth" / "kernels"
+ROOT = Path(__file__).parents[1]
+KERNELS = ROOT / "tests" / "data" / "truth" / "kernels"
+WHOLE, WHOLE_GOAL_S = ROOT / "solutions" / "gemm_register_blocked.cu", 6.0
 GPU = read_gpus()["h100"]
 SIZES = {"gemm": {"M": 1024, "N": 1024, "K": 1024}, "transpose": {"rows": 8192, "cols": 8192}}
 SMALL_SIZES = {"gemm": {"M": 256, "N": 256, "K": 256}, "transpose": {"rows": 512, "cols": 512}}
@@ -104,7 +110,11 @@ def main() -> None:
         help="compare the checked mode with counting, at small sizes",
     )
     parser.add_argument("--fixed", action="store_true", help="measure the fixed cost of a run")
+    parser.add_argument("--whole", action="store_true", help="run a large product as a whole")
     options = parser.parse_args()
+    if options.whole:
+        measure_whole(options.repeat)
+        return
     names = options.kernels or sorted(path.stem for path in KERNELS.glob("*.cu"))
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # one core
     if options.fixed:
@@ -164,6 +174,17 @@ def measure_fixed(repeat: int) -> None:
                 print(row, flush=True)
 
 
+def measure_whole(repeat: int) -> None:
+    """Prints the elapsed time of the whole product."""
+    threads = len(os.sched_getaffinity(0))
+    compiled = compile_kernel(WHOLE, dict.fromkeys("MNK", 4096))
+    found = measure(WHOLE.stem, repeat, compiled, threads=threads, clock=time.perf_counter)
+    print(
+        f"{found.name}, 4096³, {threads} processors: {found.instructions / 1e6:.0f} M warp"
+        f" instructions in {found.run_s:.1f} s (goal {WHOLE_GOAL_S:g} s)"
+    )
+
+
 def time_run(
     device: Device, program: Program, inputs: Arrays, mode: Mode, clock: Callable[[], float]
 ) -> float:
@@ -193,7 +214,13 @@ y[threadIdx.x] = x; }}"""
 
 
 def measure(
-    name: str, repeat: int, compiled: Compiled | None = None, *, checked: bool = False
+    name: str,
+    repeat: int,
+    compiled: Compiled | None = None,
+    *,
+    checked: bool = False,
+    threads: int = 1,
+    clock: Callable[[], float] = time.process_time,
 ) -> Timed:
     """Translates and runs a kernel `repeat` times."""
     kernel, launch, buffers = compiled or compile_kernel(
@@ -211,16 +238,16 @@ def measure(
         tuple(launch.grid),
         tuple(launch.block),
         pack_parameters(kernel, launch, addresses),
-        threads=1,
+        threads=threads,
         checked=checked,
     )
     translations, runs, instructions = [], [], 0
     for _ in range(repeat):
-        start = time.process_time()
+        start = clock()
         native = translate(kernel_code(kernel), emulator_runtime())
-        middle = time.process_time()
+        middle = clock()
         outcome = run_launch(native, memory, settings)
-        runs.append(time.process_time() - middle)
+        runs.append(clock() - middle)
         translations.append(middle - start)
         assert outcome.fault is None, outcome.fault
         instructions = sum(counts.executed for counts in outcome.counts)
