@@ -149,7 +149,7 @@ def test_a_warp_may_have_ended_before_its_trace() -> None:
 
 
 @pytest.mark.parametrize("begins", [0, 1, 2, 4])
-def test_a_warp_runs_the_steps_before_its_first_at_the_end(begins: int) -> None:
+def test_a_warp_that_begins_within_its_steps_ends_with_the_steps_before(begins: int) -> None:
     turned, rolled = (prepare([LOAD, ADD, USE, ADD, EXIT], blocks=2) for _ in range(2))
     turned.arrays["begins"] = np.array([begins])
     rolled.arrays["steps"] = np.roll(rolled.arrays["steps"], -begins)

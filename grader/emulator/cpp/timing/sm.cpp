@@ -437,7 +437,7 @@ static void issue(const SM &sm, Partition &partition, Warp &warp, double t)
     const CodeRow &row = sm.table[step.code];
     sm.statistics->issued += 1;
     warp.latest = step.code;
-    if (++warp.position >= warp.last) { // what it began behind is left
+    if (++warp.position >= warp.last) { // the steps before the one with which it began follow
         warp.position = warp.first;
         warp.last = warp.begun;
         warp.begun = warp.first;
