@@ -142,8 +142,8 @@ class Streams:
                 continue
             for warp, span, places in zip(warps, spans, behind, strict=True):
                 size = int(span.stop - span.start)
-                skipped = round(part * (count or size))
-                begins[warp] += ([0, *places][skipped] if count else skipped) % max(1, size)
+                k = round(part * (count or size))
+                begins[warp] += (places[k - 1] if count and k else k) % max(1, size)
         return replace(self, begins=begins)
 
     def block(self, index: int) -> Streams:

@@ -145,7 +145,7 @@ def find_work(kernel: NativeKernel, traced: TracedLaunch) -> Work | None:
 
 def _executed_once(streams: Streams, counts: Sequence[InstructionCounts]) -> int:
     """Warp instructions of a launch with these counts if each wait took a single round."""
-    waited = int(np.isin(streams.steps["code"], streams.waited).sum())
+    waited = int(streams.executed[:, streams.waited].sum())
     others = sum(each.executed for each in counts if each.index not in streams.waited)
     return round(others / (1.0 - waited / max(1, len(streams.steps))))
 

@@ -196,38 +196,37 @@ inline int64_t cut(int64_t value, int32_t places)
     return value < 0 ? -magnitude : magnitude;
 }
 
-// The sum of C and the products `first` to `end` of a line with a lane.
-template <class Line, class Lane, class Result, uint32_t LANES>
+// The sum of C and BLOCK products of a line with a lane.
+template <class Line, class Lane, class Result, uint32_t BLOCK, uint32_t LANES>
 uint32_t add_exactly(Rule rule, const uint32_t *line, const uint32_t (*lanes)[LANES], uint32_t lane,
-                     uint32_t c, uint32_t first, uint32_t end)
+                     uint32_t c)
 {
-    constexpr int32_t PLACES = PART_PLACES<Line>, SINGLE_PLACES = Single::FRACTION, SPARE = 32;
-    constexpr int64_t RAISED = int64_t(1) << SPARE;
-    const Part sum = take_apart<Result, SINGLE_PLACES>(c);
-    int32_t top = std::max(lowest_top<Result>(rule), sum.exponent);
-    for (uint32_t k = first; k < end; ++k)
-        top = std::max(top, take_apart<Line, PLACES>(line[k]).exponent +
-                                take_apart<Lane, PLACES>(lanes[k][lane]).exponent);
-    int32_t below = SPARE - rule.places + top;
-    int64_t total = cut(sum.significand * RAISED, below + SINGLE_PLACES - sum.exponent);
-    for (uint32_t k = first; k < end; ++k) {
-        Part left = take_apart<Line, PLACES>(line[k]);
-        Part right = take_apart<Lane, PLACES>(lanes[k][lane]);
-        total += cut(left.significand * right.significand * RAISED,
-                     below + 2 * PLACES - left.exponent - right.exponent);
+    // fraction bits of addends and of left factors
+    constexpr int32_t FRACTION = 55, LEFT = PART_PLACES<Line>;
+    Part addends[BLOCK + 1] = {take_apart<Result, FRACTION>(c)};
+    for (uint32_t k = 0; k < BLOCK; ++k) {
+        Part left = take_apart<Line, LEFT>(line[k]);
+        Part right = take_apart<Lane, FRACTION - LEFT>(lanes[k][lane]);
+        addends[k + 1] = {left.exponent + right.exponent, left.significand * right.significand};
     }
+    int32_t top = lowest_top<Result>(rule);
+    for (const Part &addend : addends)
+        top = std::max(top, addend.exponent);
+    int64_t total = 0;
+    for (const Part &addend : addends)
+        total += cut(addend.significand, FRACTION - rule.places + top - addend.exponent);
     double found = std::ldexp(double(total), top - rule.places);
     return Result::BITS == 16 ? round_to_half(found) : cut_to_single(found, rule.fraction);
 }
 
 // The float32 result of a sum with infinities or NaNs; 0 for a sum without them.
-template <class Line, class Lane, class Result, uint32_t LANES>
+template <class Line, class Lane, class Result, uint32_t BLOCK, uint32_t LANES>
 static uint32_t special_sum(const uint32_t *line, const uint32_t (*lanes)[LANES], uint32_t lane,
-                            uint32_t c, uint32_t first, uint32_t end)
+                            uint32_t c)
 {
     bool undefined = magnitude_of<Result>(c) > INFINITE<Result>, seen[2] = {};
     seen[c / SIGN<Result>] |= magnitude_of<Result>(c) == INFINITE<Result>;
-    for (uint32_t k = first; k < end; ++k) {
+    for (uint32_t k = 0; k < BLOCK; ++k) {
         uint32_t x = line[k], y = lanes[k][lane];
         uint32_t left = magnitude_of<Line>(x), right = magnitude_of<Lane>(y);
         if (left < INFINITE<Line> && right < INFINITE<Lane>)
@@ -254,10 +253,10 @@ COLD uint32_t multiply_element(Rule rule, const uint32_t (&line)[K],
                                const uint32_t (&lanes)[K][LANES], uint32_t lane, uint32_t c)
 {
     for (uint32_t first = 0; first < K; first += BLOCK) {
-        uint32_t end = first + BLOCK;
-        uint32_t special = special_sum<Line, Lane, Result>(line, lanes, lane, c, first, end);
+        uint32_t special = special_sum<Line, Lane, Result, BLOCK>(line + first, lanes + first, lane,
+                                                                  c);
         if (special == 0)
-            c = add_exactly<Line, Lane, Result>(rule, line, lanes, lane, c, first, end);
+            c = add_exactly<Line, Lane, Result, BLOCK>(rule, line + first, lanes + first, lane, c);
         else
             c = Result::BITS == 16 ? special_half(special) : special;
     }
