@@ -28,9 +28,9 @@ class Contention:
     """Contention of the atomics of some blocks. `turns`: per slice of the L2, for `visits` lines
     and `pair_visits` pairs of sectors. `longest_chain`: lanes that wait for each other at a line.
     `swaps`: tries to swap a word; emulated blocks try side by side and try again, as on a GPU.
-    `swaps_of_word`: other tries at the same word; `successful`: fraction of the tries. `pairs`: per
-    buffer, pairs of sectors with atomics; `repeated`: visits of these pairs by a block that has
-    visited them before; `buffer_pairs`: all pairs."""
+    `swaps_of_word`: tries of other lanes at the same word; `successful`: fraction of the tries.
+    `pairs`: per buffer, pairs of sectors with atomics; `repeated`: visits of these pairs by a block
+    that has visited them before; `buffer_pairs`: all pairs."""
 
     turns: np.ndarray
     visits: int
@@ -70,11 +70,7 @@ class Contention:
         of one SM are at fixed distances, and so may be their words."""
         if others.swaps == 0:
             return self
-        return replace(
-            self,
-            turns=others.turns * float(self.turns.sum() / others.turns.sum()),
-            swaps_of_word=others.swaps_of_word * self.swaps / others.swaps,
-        )
+        return replace(self, swaps_of_word=others.swaps_of_word * self.swaps / others.swaps)
 
     def cycles(self, times: float, f: Figures) -> float:
         """Cycles of the busiest slice for the atomics of a launch that does `times` the observed
@@ -88,7 +84,8 @@ class Contention:
         waiting /= max(1.0, float(self.turns.sum()))  # per turn
         spread = max(self.busiest * (f.atomic_turn + waiting), f.atomic_turn + f.pass_cycles)
         turning = float(self.turns.mean()) * spread
-        swapping = self.swaps_of_word * self.successful * f.atomic_swap
+        waits = self.successful < 1.0  # otherwise no lane tries again
+        swapping = waits * self.swaps_of_word * self.successful * f.atomic_swap
         return times * max(float(np.hypot(turning, swapping)), self.longest_chain * f.atomic_chain)
 
 
@@ -120,15 +117,16 @@ def find_contention(
     runtime.find_contention(sums.ctypes.data)
     found = first_row(ContentionSums, sums)
     contended = found.contended_swaps / max(1.0, found.swaps)
-    by_chance = contended / max(1.0, found.swaps)
+    tries = max(1.0, found.swaps / max(1.0, found.successes))  # of a lane until it succeeds
+    others = contended - tries * (1.0 - contended / max(1.0, found.swaps))
     return Contention(
         turns,
         int(found.visits),
         int(found.pair_visits),
         int(found.longest_chain),
         float(found.swaps),
-        float(max(0.0, contended - 1.0 + by_chance)),
-        float(found.successes / max(1.0, found.swaps)),
+        float(max(0.0, others)),
+        1.0 / tries,
         pairs,
         repeated,
         buffer_pairs,

@@ -30,6 +30,8 @@ from grader.emulator.timing.walks import BUSY_L2, HARDLY_SHARED, follow_walks, m
 from grader.emulator.timing.work import UNEVEN, TracedLaunch, Work, find_work
 
 SIMULATED_INSTRUCTIONS = 400_000
+IDLE = 0.25
+"""A block that executes at most this fraction of the average ends at once."""
 MUCH = 0.5
 """A block that takes at least this fraction of a launch's time determines its kind."""
 NEIGHBOURS_FROM = 0.2
@@ -233,8 +235,13 @@ class LaunchModel:
         return max(self.resident, min(self.rounds, SIMULATED_INSTRUCTIONS // per_block))
 
     def choose_order(self, count: int) -> np.ndarray:
-        """The first `count` traced blocks, or all of them if blocks differ in kind and the first do
-        not contain each kind with its share."""
+        """The first traced blocks, of which `count` work, or all of them if blocks differ in kind
+        and the first do not contain each kind with its share. A block that ends at once leaves its
+        place to the next. Numbers beyond the traced blocks stand for the same blocks again."""
+        work = self.streams.executed.sum(axis=1)
+        working = np.flatnonzero(work > IDLE * work.mean())
+        again, index = divmod(count - 1, len(working))
+        count = 1 + again * self.streams.blocks + int(working[index])
         return np.arange(count if stand_for_all(self.streams, count) else self.streams.blocks)
 
     def extend(self, found: Statistics, share: Share, *, whole: bool) -> float:

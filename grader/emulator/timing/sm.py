@@ -9,6 +9,7 @@ import numpy as np
 
 from grader.emulator.cpp import Runtime
 from grader.emulator.layouts.execution import BANK_BYTES
+from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.record_arrays import first_row, layout_of, make_pointing, make_rows
 from grader.emulator.timing.streams import Streams
 from grader.emulator.timing.timing_records import (
@@ -16,6 +17,7 @@ from grader.emulator.timing.timing_records import (
     MERGING_LINES,
     NEVER,
     OBJECTS,
+    PREFETCHED_LINES,
     SM,
     SUB_PARTITIONS,
     WAYS,
@@ -26,6 +28,7 @@ from grader.emulator.timing.timing_records import (
     Object,
     Parameters,
     Partition,
+    Prefetched,
     Shared,
     Source,
     Statistics,
@@ -99,10 +102,13 @@ def make_sm(
     shared["random"] = 12345
     code = {"code_lines": np.zeros(len(streams.table), dtype=np.int64)} if fetches else {}
     loses = {"brought": make_rows(Brought, BROUGHT_LINES)} if parameters.kept_lines else {}
+    prefetches = (streams.table["kind"] == Kind.PREFETCH).any()
+    early = {"prefetched": make_rows(Prefetched, PREFETCHED_LINES)} if prefetches else {}
     return SimulatedSM(
         {
             **code,
             **loses,
+            **early,
             **streams.arrays,
             "begins": streams.first[:-1] if streams.begins is None else streams.begins,
             "sources": sources,

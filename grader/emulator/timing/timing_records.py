@@ -31,7 +31,7 @@ MERGING_LINES = 24
 """Lines that wait to leave an SM; later stores to them are merged."""
 WAYS = 16
 """Lines per set of the L1, and of the L2."""
-BROUGHT_LINES = 1 << 18
+BROUGHT_LINES, PREFETCHED_LINES = 1 << 18, 1 << 15
 """Lines that an SM remembers, of 2,000 to 7,000 that its warps use at a time."""
 LOST = 2.0
 """Before data is used again, the L2 loses this number times (accessed - capacity) / capacity of it,
@@ -84,6 +84,9 @@ class Warp:
     """When the last asynchronous copy arrives."""
     awaited: int
     """The barrier object whose phase the warp waits for; NO_OBJECT or RELEASED (timing.h)."""
+    phase_end: float
+    """When the last phase for which the warp waited ends; `waiting`: its threads that waited."""
+    waiting: int
     products: Annotated[list[float], f"{COPY_GROUPS}f8"]
     """When each of the latest groups of products has ended."""
     multiplied: int
@@ -174,6 +177,8 @@ class Shared:
     cluster_free: float
     texture_free: float
     objects_free: float
+    prefetch_free: float
+    """When DRAM has read all prefetches."""
     write_credit: float
     wait_credit: float
     passed: float
@@ -306,6 +311,14 @@ class Brought:
     place: int
 
 
+class Prefetched:
+    """A line that the SM has prefetched to the L2, where it arrives at `ready`. `line`: 1 + its
+    number."""
+
+    line: int
+    ready: float
+
+
 class Source:
     """A buffer from which the SM loads. `read_part`: sectors that DRAM reads per sector that misses
     in the L1; `misses`: these sectors so far; `owed`: those since DRAM last read; `credit`: pairs
@@ -344,6 +357,8 @@ class SM:
     merging: Annotated[int, "Merging *"]
     brought: Annotated[int, "Brought *"]
     """Null if the L2 keeps all lines."""
+    prefetched: Annotated[int, "Prefetched *"]
+    """Null without prefetches."""
     sources: Annotated[int, "Source *"]
     """The last one holds all lines that the others do not."""
     shared: Annotated[int, "Shared *"]
@@ -367,6 +382,6 @@ RECORDS = {
     for each in (
         *ANALYSIS_RECORDS,
         *(Warp, Block, Object, Partition, CacheLine, Merging, Shared, Statistics, Parameters),
-        *(Span, Profile, Brought, Source, SM),
+        *(Span, Profile, Brought, Prefetched, Source, SM),
     )
 }

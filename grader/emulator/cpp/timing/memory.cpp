@@ -40,6 +40,9 @@ constexpr double PAST_FILL_CYCLES = 0.19;
 // before the load/store unit waits (H200: costs/cluster_*.cu).
 constexpr double LOAD_ELSEWHERE = 4.5, STORE_ELSEWHERE = 3.9, ATOMIC_ELSEWHERE = 4.6;
 constexpr double LATENCY_ELSEWHERE = 185.0, QUEUE_ELSEWHERE = 100.0;
+// Cycles by which the prefetches that DRAM still has to read may lag behind; further ones are
+// dropped.
+constexpr double PREFETCH_QUEUE = 5000.0;
 // Latency of an access without active lanes.
 constexpr double SKIPPED_CYCLES = 10.0;
 
@@ -143,7 +146,8 @@ static double take_whole(double &credit)
     return whole;
 }
 
-// How sectors enter the SM: through the L1, past the L1, or by the unit for bulk copies.
+// How sectors enter the SM: through the L1, past the L1, or by the unit for bulk copies (and not at
+// all for prefetches).
 enum class Fill { L1, PAST_L1, BULK };
 
 // The arrival of sectors from the L2.
@@ -326,6 +330,29 @@ static CacheLine &place_in_l1(const SM &sm, int64_t tag)
     return line;
 }
 
+// The prefetches of a line by this SM.
+static Prefetched &prefetched_line(const SM &sm, int64_t tag)
+{
+    return sm.prefetched[(uint64_t(tag) * HASH >> 20) % PREFETCHED_LINES];
+}
+
+// When a prefetch has brought the line to the L2; 0 without a prefetch.
+static double arrival_of_prefetch(const SM &sm, int64_t tag)
+{
+    if (sm.prefetched == nullptr || prefetched_line(sm, tag).line != tag + 1)
+        return 0.0;
+    return prefetched_line(sm, tag).ready;
+}
+
+// Pairs of sectors that DRAM reads again for a load of a line whose prefetch is on its way (Nsight
+// Compute on an H200: gathers that prefetch shortly before they load read everything twice). The
+// load and the prefetch share the part of the sectors that is not in the L2.
+static double read_again(const SM &sm, int64_t line, int64_t sectors)
+{
+    double missing = min(1.0, 2.0 * source_of(sm, line).read_part);
+    return missing * double(count_pairs(uint32_t(sectors)));
+}
+
 // Whether all sectors are second halves of pairs whose first half was requested.
 static bool completes_pairs(uint32_t missing, uint32_t held)
 {
@@ -350,12 +377,16 @@ static double load_line(const SM &sm, const Line &line, int64_t tag, int64_t pas
         return held.ready;
     int64_t stored = missing & held.sectors >> LINE_SECTORS;
     pass_slices(sm, count_sectors(stored) * sm.p->stored_read_cycles, begin);
-    bool completes = completes_pairs(uint32_t(missing), uint32_t(held.sectors));
+    double prefetched = local ? 0.0 : arrival_of_prefetch(sm, tag);
+    bool asked = completes_pairs(uint32_t(missing), uint32_t(held.sectors)) ||
+                 (prefetched > 0.0 && prefetched <= begin);
     held.sectors = (held.sectors | missing) & ~(stored << LINE_SECTORS);
+    double lost = local ? 0.0 : lost_pairs(sm, tag, missing);
+    if (prefetched > begin)
+        lost += read_again(sm, line.number, missing);
     double arrival = local ? fetch_local(sm, count, tag, begin, t)
-                           : fetch_sectors(sm, line.number, count, lost_pairs(sm, tag, missing),
-                                           completes, held.ready, begin, t,
-                                           past_l1 == 1 ? Fill::PAST_L1 : Fill::L1);
+                           : fetch_sectors(sm, line.number, count, lost, asked, held.ready, begin,
+                                           t, past_l1 == 1 ? Fill::PAST_L1 : Fill::L1);
     held.ready = max(held.ready, arrival);
     return arrival;
 }
@@ -451,6 +482,18 @@ int64_t tag_of(const SM &sm, const Warp &warp, int64_t number)
     return number + sm.blocks[warp.place].shift;
 }
 
+// Whether DRAM lags behind with prefetches, so that the SM drops this one; otherwise DRAM has more
+// to read.
+static bool is_dropped(const SM &sm, const Source &source, double sectors, double begin)
+{
+    double bytes = SECTOR * max(sectors, PAIR) * min(1.0, source.read_part);
+    double end = max(sm.shared->prefetch_free, begin) + bytes * sm.p->dram_byte_cycles;
+    if (end - begin > PREFETCH_QUEUE)
+        return true;
+    sm.shared->prefetch_free = end;
+    return false;
+}
+
 // Fetches sectors into the L2; no instruction waits for them.
 static Ends prefetch(const SM &sm, const Warp &warp, const Access &access, double begin, double t)
 {
@@ -458,8 +501,20 @@ static Ends prefetch(const SM &sm, const Warp &warp, const Access &access, doubl
         const Line &line = sm.lines[k];
         pass_data(sm, max(sm.shared->lsu_free, begin),
                   count_pairs(line.touched) * sm.p->prefetch_pair);
-        double lost = lost_pairs(sm, tag_of(sm, warp, line.number), line.touched);
-        fetch_sectors(sm, line.number, count_sectors(line.touched), lost, false, 0.0, begin, t);
+        int64_t tag = tag_of(sm, warp, line.number);
+        double count = count_sectors(line.touched);
+        Source &source = source_of(sm, line.number);
+        if (is_dropped(sm, source, count, begin)) {
+            source.misses += count;
+            continue;
+        }
+        double lost = lost_pairs(sm, tag, line.touched);
+        const CacheLine *loaded = find_line(set_of(sm.l1, sm.l1_lines, tag), tag);
+        if (loaded && loaded->ready > begin)
+            lost += read_again(sm, line.number, line.touched);
+        double ready = fetch_sectors(sm, line.number, count, lost, false, 0.0, begin, t,
+                                     Fill::BULK);
+        prefetched_line(sm, tag) = {tag + 1, ready};
     }
     return {t, sm.shared->lsu_free + READ_CYCLES};
 }

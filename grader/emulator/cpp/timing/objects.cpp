@@ -19,6 +19,12 @@ constexpr double BULK_START = 10.0, BULK_END = 0.0;
 // Cycles of a copy and of each of its sectors in the unit for bulk copies: an H200's SM receives 62
 // to 98 bytes per cycle (benchmarks/kernels/costs/shared_reads.cu, bulk_latency.cu).
 constexpr double BULK_CYCLES = 9.0, BULK_SECTOR_CYCLES = 0.45;
+// Threads of an SM that can wait for phases until these end. If more wait, they test their phases
+// again and again, and a line of a bulk copy takes so many cycles, and more for each further warp
+// (H200: copies of 1 KB that 40 to 64 warps await; one lane per warp, or 32 warps, hold up
+// nothing).
+constexpr int64_t WAITING_THREADS = 1024;
+constexpr double CROWDED_LINE = 8.0, CROWDED_WARP = 0.47;
 // Fields of the value of a traced operation.
 constexpr int64_t THREADS_MASK = 0xFFFF, ADDRESS_SHIFT = 16;
 
@@ -103,7 +109,8 @@ Ends change_objects(const SM &sm, Warp &warp, const CodeRow &row, int64_t index,
 
 Ends await_phase(const SM &sm, Warp &warp, int64_t index, double t)
 {
-    Operation operation = index < 0 ? Operation{NO_OBJECT, 0, 0} : read_operation(sm.accesses[index]);
+    Operation operation = index < 0 ? Operation{NO_OBJECT, 0, 0}
+                                    : read_operation(sm.accesses[index]);
     const Object *object = find_object(sm, warp.place, operation.address);
     t = pass_objects(sm, t, TEST_SLOT);
     if (object == nullptr)
@@ -111,7 +118,20 @@ Ends await_phase(const SM &sm, Warp &warp, int64_t index, double t)
     if ((object->phase & 1) == operation.threads)
         warp.awaited = object->address;
     double end = max(t + TEST_CYCLES, object->end + RELEASE_CYCLES);
+    warp.phase_end = end;
+    warp.waiting = sm.accesses[index].lanes;
     return {end, end};
+}
+
+// Cycles of a line of a bulk copy if too many threads wait; otherwise 0.
+static double crowded_cycles(const SM &sm, double t)
+{
+    int64_t waiting = 0;
+    for (int64_t w = 0; w < sm.warp_count; ++w)
+        if (sm.warps[w].awaited > NO_OBJECT || sm.warps[w].phase_end > t)
+            waiting += sm.warps[w].waiting;
+    int64_t beyond = waiting - WAITING_THREADS;
+    return beyond > 0 ? CROWDED_LINE + CROWDED_WARP * double(beyond) / WARP_LANES : 0.0;
 }
 
 Ends copy_bulk(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, double t)
@@ -120,13 +140,14 @@ Ends copy_bulk(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, doub
     free = max(free, t + BULK_START);
     double done = free;
     free += BULK_CYCLES;
+    double crowded = crowded_cycles(sm, t);
     int64_t last = index < 0 ? -1 : index + sm.accesses[index].more;
     for (int64_t k = index; k >= 0 && k <= last; ++k) {
         const Access &access = sm.accesses[k];
         for (int64_t n = access.first; n < access.end; ++n) {
             const Line &line = sm.lines[n];
             done = max(done, move_bulk(sm, row, line, tag_of(sm, warp, line.number), free, t));
-            free += BULK_SECTOR_CYCLES * double(count_sectors(line.touched));
+            free += max(BULK_SECTOR_CYCLES * double(count_sectors(line.touched)), crowded);
         }
         if (access.space == TraceWord::CONSTANT)
             arrive(sm, warp.place, read_operation(access), max(done, free) + BULK_END);

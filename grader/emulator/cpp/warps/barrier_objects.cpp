@@ -235,7 +235,7 @@ EXPORT uint32_t emulator_check_phases(Context *context, Warp *warp, uint32_t ins
     if (mask != 0 && (tries || past == mask)) {
         uint32_t first = lowest_lane(mask);
         trace_object(*warp, instruction, context->lane_addresses[first],
-                     context->lane_data[first] >> 31, 0);
+                     context->lane_data[first] >> 31, mask);
     }
     context->lane_data[0] = past;
     return FaultCode::NONE;
