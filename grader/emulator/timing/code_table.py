@@ -16,6 +16,7 @@ from grader.emulator.timing.pipes import ALU, Kind
 from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.timing_records import (
     AWAITS_BLOCKS,
+    AWAITS_EARLIER,
     ENDS_GROUP,
     FLOAT_ATOMIC,
     LEFT_SHARED,
@@ -67,6 +68,12 @@ class CodeTable:
         their reads."""
         table = self.table.copy()
         table["argument"][self.reads_in(loops)] = AWAITS_BLOCKS
+        return table
+
+    def awaiting_earlier(self, loads: np.ndarray) -> np.ndarray:
+        """The CodeRows if warps wait for earlier blocks at these loads."""
+        table = self.table.copy()
+        table["argument"][loads] = AWAITS_EARLIER
         return table
 
     def reads_in(self, loops: Sequence[int]) -> np.ndarray:

@@ -113,6 +113,15 @@ class Streams:
         before = np.concatenate([[0], np.cumsum(_SECTORS[self.lines[mask]])])
         return np.asarray(before[accesses["end"]] - before[accesses["first"]])
 
+    def lines_of(self, instructions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The lines that a mask of instructions accesses: for each its step, and its number."""
+        steps = np.flatnonzero(instructions[self.steps["code"]] & (self.steps["access"] >= 0))
+        accesses = self.accesses[self.steps["access"][steps]]
+        counts = accesses["end"] - accesses["first"]
+        of_access = np.repeat(accesses["first"] - np.cumsum(counts) + counts, counts)
+        numbers = self.lines["number"][of_access + np.arange(len(of_access))]
+        return np.repeat(steps, counts), numbers
+
     @property
     def arrays(self) -> dict[str, np.ndarray]:
         """Its arrays, by name."""
@@ -185,6 +194,30 @@ def make_streams(
     return Streams(
         first, steps, accesses, lines, table, warps_per_block, fraction, local_bytes, waited
     )
+
+
+def find_exchanges(groups: Sequence[Streams]) -> np.ndarray:
+    """The loads past the L1 that read lines which other blocks of their group store: results that
+    blocks hand on to later blocks."""
+    found = [np.zeros(0, dtype=np.int64)]
+    for each in groups:
+        codes, kinds = each.steps["code"], each.table["kind"]
+        loads = (kinds == Kind.LOAD) & (each.table["past_l1"] == 1)
+        if not loads[codes].any():
+            continue
+        stores, stored = each.lines_of(kinds == Kind.STORE)
+        readers, read = each.lines_of(loads)
+        blocks = (np.searchsorted(each.first, [*stores, *readers], "right") - 1) // (
+            each.warps_per_block
+        )
+        storers, of_reader = np.split(blocks, [len(stores)])
+        pairs = np.unique(stored * each.blocks + storers)  # of a line and a block that stores it
+        own = np.isin(read * each.blocks + of_reader, pairs)
+        others = np.searchsorted(pairs, (read + 1) * each.blocks) - np.searchsorted(
+            pairs, read * each.blocks
+        )
+        found.append(codes[readers[others > own]].astype(np.int64))
+    return np.unique(np.concatenate(found))
 
 
 def join(groups: Sequence[Streams]) -> Streams:

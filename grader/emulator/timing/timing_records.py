@@ -21,9 +21,11 @@ PAIR_SECTORS = 2
 PAGE_LINES = 2
 """Lines that DRAM moves together, or opens a row for."""
 FLOAT_ATOMIC, SWAP_ATOMIC = 2, 3
-AWAITS_BLOCKS, ENDS_GROUP, LEFT_SHARED = 1, 1, 2
-"""`CodeRow.argument` of a load or atomic: the warp waits there for all blocks of the grid. Of a
-product of a warp group: it ends a group; A lies in shared memory."""
+AWAITS_BLOCKS, AWAITS_EARLIER = 1, 2
+"""`CodeRow.argument` of a load or atomic: the warp waits there for all blocks of the grid, or for
+blocks that started before."""
+ENDS_GROUP, LEFT_SHARED = 1, 2
+"""`CodeRow.argument` of a product of a warp group: it ends a group; A lies in shared memory."""
 OBJECT_SET, OBJECT_COPIES = 1, 2
 """`CodeRow.argument` of an operation on a barrier object: it initialises the object; it arrives
 after the thread's asynchronous copies."""
@@ -84,6 +86,8 @@ class Warp:
     """When the last asynchronous copy arrives."""
     awaited: int
     """The barrier object whose phase the warp waits for; NO_OBJECT or RELEASED (timing.h)."""
+    looked_back: bool
+    """Whether its block has waited for earlier blocks at this warp's loads."""
     phase_end: float
     """When the last phase for which the warp waited ends; `waiting`: its threads that waited."""
     waiting: int
@@ -100,6 +104,7 @@ class Block:
     streams are `shift` further on."""
 
     number: int
+    started: float
     shift: int
     living: int
     arrived: int

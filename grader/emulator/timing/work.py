@@ -18,7 +18,7 @@ from grader.emulator.run.counts import InstructionCounts
 from grader.emulator.timing.code_table import CodeTable, describe_code
 from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.representative import choose_representative
-from grader.emulator.timing.streams import Streams, make_streams
+from grader.emulator.timing.streams import Streams, find_exchanges, make_streams
 
 LATE_WORDS = 40_000
 """Words per warp of a late trace that may represent a launch."""
@@ -140,6 +140,8 @@ def find_work(kernel: NativeKernel, traced: TracedLaunch) -> Work | None:
     work = Work(chosen, around, code, shape, traced.regions, late, cycles, calls)
     if work.waits_long and not work.polls_a_word:  # a flag for each block: nobody else reads it
         return replace(work, streams=replace(chosen, table=code.table))
+    if not traced.loops and len(loads := find_exchanges(around)):
+        return replace(work, streams=replace(chosen, table=code.awaiting_earlier(loads)))
     return work
 
 

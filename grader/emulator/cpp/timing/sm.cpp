@@ -42,6 +42,8 @@ constexpr double PRODUCT_START = 10.0, PRODUCT_ISSUE = 4.0;
 // Blocks that stand for other blocks have their data elsewhere and must miss in the L1: each
 // repetition shifts its line numbers by this distance.
 constexpr int64_t FRESH = int64_t(1) << 42;
+// See await_earlier.
+constexpr double EARLIER_PART = 0.6, FURTHER_READS = 1.7;
 
 // --- choosing a warp -----------------------------------------------------------------------------
 
@@ -178,7 +180,7 @@ static void start_block(const SM &sm, int64_t slot, double at)
     sm.shared->start_free = at + sm.p->dispatch_cycles;
     int64_t warps = warps_per_block(sm), traced_blocks = sm.traced_warps / warps;
     int64_t number = sm.shared->started++, traced = sm.order[number];
-    sm.blocks[slot] = {number, traced / traced_blocks * FRESH, warps, 0, 0};
+    sm.blocks[slot] = {number, at, traced / traced_blocks * FRESH, warps, 0, 0};
     int64_t of_block = traced % traced_blocks * warps;
     for (int64_t index = 0; index < warps; ++index) {
         Warp &warp = sm.warps[place_of(slot, warps, index)];
@@ -191,6 +193,7 @@ static void start_block(const SM &sm, int64_t slot, double at)
         warp.awaited = NO_OBJECT;
         warp.open_copy = warp.open_product = warp.copied = warp.stored = warp.loads_from = 0.0;
         warp.phase_end = 0.0;
+        warp.looked_back = false;
         memset(warp.board, 0, sizeof warp.board);
         if (warp.position == warp.last) { // it ended before its trace began
             warp.dependencies_end = NEVER;
@@ -384,6 +387,18 @@ static double distinct_words(const SM &sm, int64_t access)
     return access < 0 ? 1.0 : sm.accesses[access].wavefronts;
 }
 
+// The cycle at which a load has read the results of earlier blocks, if its data arrive at `done`.
+// An H200's blocks wait 0.5 times as long for the slowest of the earlier blocks as they have run
+// before, and then read 2.7 times, each time further back (solutions/scan.cu; 0.6 fits the times).
+static double await_earlier(const SM &sm, Warp &warp, double t, double done)
+{
+    if (warp.looked_back)
+        return done;
+    warp.looked_back = true;
+    double age = t - sm.blocks[warp.place].started;
+    return done + EARLIER_PART * age + FURTHER_READS * (done - t);
+}
+
 // Executes an instruction at its issue.
 static Ends execute(const SM &sm, Partition &partition, Warp &warp, const CodeRow &row,
                     int64_t access, double t)
@@ -410,8 +425,12 @@ static Ends execute(const SM &sm, Partition &partition, Warp &warp, const CodeRo
     case Kind::SURFACE_STORE:
     case Kind::ATOMIC:
     case Kind::COPY:
-    case Kind::PREFETCH:
-        return access_memory(sm, warp, row, access, t);
+    case Kind::PREFETCH: {
+        Ends ends = access_memory(sm, warp, row, access, t);
+        if (row.kind == Kind::LOAD && row.argument == AWAITS_EARLIER)
+            ends.done = await_earlier(sm, warp, t, ends.done);
+        return ends;
+    }
     case Kind::TEXTURE:
         return read_texture(sm, warp, row, access, t);
     case Kind::OBJECT:
