@@ -139,3 +139,13 @@ def test_loads_that_wait_for_each_other_are_long_though_they_are_few() -> None:
         " if (at == 5 || a == 0.5f) out[1] = 1; __threadfence();"
     )
     assert time_of(body) > 400 * 200 / 1.98e6
+
+
+def test_blocks_that_end_at_once_leave_their_place_to_others() -> None:
+    def works(part: int) -> float:
+        leaves = f"if ((blockIdx.x + blockIdx.x / 32) % 2 >= {part}) return; "
+        fills = "__shared__ volatile int tile[12000]; tile[threadIdx.x] = 1; "
+        body = leaves + fills + WORK.format(80000) + " if (a == 0.5f) out[1] = tile[0];"
+        return time_of(body, "// launch: k<<<1024, 64>>>(out)\n")
+
+    assert works(1) == pytest.approx(0.5 * works(2), rel=0.1)

@@ -19,6 +19,7 @@ from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.sm import SimulatedSM, make_sm, make_sources
 from grader.emulator.timing.streams import Streams
 from grader.emulator.timing.timing_records import (
+    AWAITS_EARLIER,
     LINE_BYTES,
     MERGING_LINES,
     NO_REGISTER,
@@ -50,6 +51,7 @@ BARRIER = instruction(Unit.NONE, Kind.BARRIER)
 LOAD = instruction(Unit.MEMORY, Kind.LOAD, write_scoreboard=0)
 STORE = instruction(Unit.MEMORY, Kind.STORE)
 ATOMIC = instruction(Unit.MEMORY, Kind.ATOMIC, write_scoreboard=0)
+PREFETCH = instruction(Unit.MEMORY, Kind.PREFETCH)
 COPY, COMMIT = instruction(Unit.MEMORY, Kind.COPY), instruction(Unit.NONE, Kind.COMMIT)
 USE = instruction(Unit.ALU, wait_mask=1)
 FROM_L2 = Share(0.0, 0.0, 0.9, of_buffers=0.0)
@@ -298,6 +300,29 @@ def test_local_memory_is_read_from_dram_once_and_then_is_in_the_l1_and_the_l2() 
     assert run([LOAD, USE], lines=[LOCAL], blocks=2, resident=2).statistics.dram_bytes == 128
 
 
+def test_a_load_waits_for_dram_unless_a_prefetch_has_brought_its_line() -> None:
+    cold = Share(1.0, 1.0, 0.9)
+    long, brief = [BUSY] * 5000, [BUSY] * 5
+    alone, behind, beside = (
+        run([*code, *pause, LOAD, USE, EXIT], share=cold, lines=[7])
+        for code, pause in (([BUSY], long), ([PREFETCH], long), ([PREFETCH], brief))
+    )
+    assert behind.statistics.cycles < alone.statistics.cycles - 200
+    read = [sm.statistics.dram_bytes / (2 * SECTOR_BYTES) for sm in (alone, behind, beside)]
+    assert read == [1, 1, 2], "DRAM reads twice while the prefetch is on its way"
+
+
+def test_prefetches_that_dram_cannot_follow_are_dropped() -> None:
+    many, lines = [*[PREFETCH] * 8000, EXIT], range(8000)
+    read = [
+        run(many, share=Share(part, part, 0.9), lines=lines, dram_byte_cycles=1.0)
+        for part in (1.0, 0.0)
+    ]
+    most = (read[0].statistics.cycles + 5000) / (2 * SECTOR_BYTES)
+    assert 0 < read[0].statistics.dram_bytes / (2 * SECTOR_BYTES) <= most < 8000
+    assert read[0].statistics.cycles == read[1].statistics.cycles, "nobody waits for prefetches"
+
+
 def test_a_load_past_the_l1_of_a_recent_store_keeps_an_l2_slice_busy() -> None:
     past = instruction(Unit.MEMORY, Kind.LOAD, write_scoreboard=0, past_l1=1)
     busy, others = (
@@ -380,6 +405,24 @@ def test_the_block_that_started_first_has_priority() -> None:
 def test_warps_that_wait_for_the_load_store_unit_take_turns_across_blocks() -> None:
     first, second = run(*[[LOAD, USE] * 20] * 16, blocks=2, resident=2, wavefronts=[32]).ends
     assert first > 0.95 * second
+
+
+def test_warps_take_no_turns_at_local_memory() -> None:
+    code, lines = [LOAD, USE] * 20, [LOCAL]
+    first, second = run(*[code] * 16, blocks=2, resident=2, lines=lines, wavefronts=[32]).ends
+    assert first < 0.8 * second
+
+
+def test_a_warp_waits_once_for_the_results_of_earlier_blocks() -> None:
+    looks = {**LOAD, "argument": AWAITS_EARLIER}
+    ages = (1000, 2000)
+    plain, waiting, twice = (
+        [run([BUSY] * age + [each, USE] * count + [EXIT]).statistics.cycles for age in ages]
+        for each, count in ((LOAD, 1), (looks, 1), (looks, 2))
+    )
+    assert plain[1] - plain[0] == 2000
+    assert waiting[1] - waiting[0] == pytest.approx(1.6 * 2000, abs=1)
+    assert twice[1] - twice[0] == pytest.approx(1.6 * 2000, abs=1)
 
 
 def test_first_warps_of_blocks_are_on_one_sub_partition_after_the_other() -> None:

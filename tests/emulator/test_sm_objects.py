@@ -25,7 +25,7 @@ from grader.emulator.timing.timing_records import (
     OBJECT_SET,
     QUEUED_PRODUCTS,
 )
-from tests.emulator.test_sm import ADD, EXIT, USE, Fields, instruction, parameters
+from tests.emulator.test_sm import ADD, BARRIER, EXIT, USE, Fields, instruction, parameters
 
 WHOLE_LINE = 0b1111
 
@@ -38,6 +38,7 @@ class Made:
     fields: Fields
     operation: tuple[int, int, int] | None = None
     lines: Sequence[int] = ()
+    lanes: int = 0
 
 
 Warp = Sequence[Made]
@@ -56,8 +57,9 @@ def arrive(threads: int = 1, *, expects: int = 0, argument: int = 0) -> Made:
     return Made(fields, (1, threads, -expects))
 
 
-def wait(parity: int = 0) -> Made:
-    return Made(instruction(Unit.MEMORY, Kind.PHASE, write_scoreboard=0), (1, parity, 0))
+def wait(parity: int = 0, lanes: int = 32) -> Made:
+    fields = instruction(Unit.MEMORY, Kind.PHASE, write_scoreboard=0)
+    return Made(fields, (1, parity, 0), lanes=lanes)
 
 
 def copy(lines: Sequence[int]) -> Made:
@@ -92,7 +94,8 @@ def run(*warps: Warp, order: Sequence[int] = (0,)) -> SimulatedSM:
         if more:
             accesses.append((first, len(lines), 1, 1, TraceWord.GLOBAL, 32, 1))
         last = len(lines)
-        accesses.append((last, last, number << 16 | threads, copied, TraceWord.CONSTANT, 0, 0))
+        passes = number << 16 | threads
+        accesses.append((last, last, passes, copied, TraceWord.CONSTANT, made.lanes, 0))
     touched = make_rows(Line, len(lines))
     touched["number"], touched["touched"], touched["whole"] = lines, WHOLE_LINE, WHOLE_LINE
     made_accesses = np.array(accesses, dtype=make_rows(Access, 0).dtype)
@@ -198,3 +201,16 @@ def test_only_the_last_groups_may_be_under_way() -> None:
     one_left = plain({**AWAIT_PRODUCTS.fields, "argument": 1})
     all_ended = cycles([*groups, AWAIT_PRODUCTS, *AFTER])
     assert all_ended - cycles([*groups, one_left, *AFTER]) == pytest.approx(128, abs=4)
+
+
+def test_copies_that_more_threads_await_than_an_sm_holds_take_longer() -> None:
+    def copies(waiting: int, lanes: int) -> float:
+        later = [plain(BARRIER), *[plain(ADD)] * 100]
+        copied = [copy(range(k, k + 8)) for k in range(0, 160, 8)]
+        leader = [set_up(1), arrive(expects=128 * 160), *later, *copied, wait(), *AFTER]
+        others = [plain(BARRIER), wait(lanes=lanes), *AFTER]
+        return cycles(leader, *[others] * waiting)
+
+    few, many, single = copies(31, 32), copies(63, 32), copies(63, 1)
+    assert single == pytest.approx(few, rel=0.1)
+    assert many > 1.5 * few

@@ -14,7 +14,7 @@ from grader.emulator.timing.analysis_records import Access, CodeRow, Line, Step
 from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.record_arrays import make_rows
-from grader.emulator.timing.streams import Streams, make_streams
+from grader.emulator.timing.streams import Streams, find_exchanges, make_streams
 from grader.emulator.timing.timing_records import LINE_BYTES
 
 WIDTHS = np.array([0, 4, 8, 16, 0], dtype=np.int64)
@@ -96,6 +96,39 @@ def test_steps_that_refer_to_earlier_ones_are_not_staggered() -> None:
     assert copies.staggered(2) is copies
     waiting = replace(running([LOOP] * 2, [LOOP] * 2), waited=(0,))
     assert waiting.staggered(2) is waiting
+
+
+STORES, READS, READS_PAST_L1 = range(3)
+
+
+def exchanging(*blocks: Sequence[tuple[int, int]]) -> Streams:
+    """Blocks of a warp, of which each step is an instruction that accesses a line."""
+    made = [access for block in blocks for access in block]
+    table, steps = make_rows(CodeRow, 3), make_rows(Step, len(made))
+    table["kind"] = [Kind.STORE, Kind.LOAD, Kind.LOAD]
+    table["past_l1"] = [0, 0, 1]
+    accesses, lines = make_rows(Access, len(made)), make_rows(Line, len(made))
+    steps["code"], lines["number"] = np.array(made).T
+    steps["access"] = accesses["first"] = np.arange(len(made))
+    accesses["end"] = accesses["first"] + 1
+    return Streams(np.cumsum([0, *map(len, blocks)]), steps, accesses, lines, table, 1, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "found"),
+    [
+        ([[(STORES, 7)], [(READS_PAST_L1, 7)]], [READS_PAST_L1]),
+        ([[(READS_PAST_L1, 7)], [(STORES, 6)], [(STORES, 7), (STORES, 8)]], [READS_PAST_L1]),
+        ([[(STORES, 7)], [(STORES, 7), (READS_PAST_L1, 7)]], [READS_PAST_L1]),
+        ([[(STORES, 7)], [(READS, 7)]], []),
+        ([[(STORES, 7), (READS_PAST_L1, 7)], [(STORES, 8), (READS_PAST_L1, 9)]], []),
+        ([[(READS_PAST_L1, 7)], [(READS_PAST_L1, 7)]], []),
+    ],
+)
+def test_loads_past_the_l1_of_what_other_blocks_store_are_exchanges(
+    blocks: list[list[tuple[int, int]]], found: list[int]
+) -> None:
+    assert find_exchanges([exchanging(*blocks)]).tolist() == found
 
 
 def test_each_access_belongs_to_the_step_that_made_it() -> None:

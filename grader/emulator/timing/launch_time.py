@@ -30,8 +30,6 @@ from grader.emulator.timing.walks import BUSY_L2, HARDLY_SHARED, follow_walks, m
 from grader.emulator.timing.work import UNEVEN, TracedLaunch, Work, find_work
 
 SIMULATED_INSTRUCTIONS = 400_000
-IDLE = 0.25
-"""A block that executes at most this fraction of the average ends at once."""
 MUCH = 0.5
 """A block that takes at least this fraction of a launch's time determines its kind."""
 NEIGHBOURS_FROM = 0.2
@@ -238,10 +236,8 @@ class LaunchModel:
         """The first traced blocks, of which `count` work, or all of them if blocks differ in kind
         and the first do not contain each kind with its share. A block that ends at once leaves its
         place to the next. Numbers beyond the traced blocks stand for the same blocks again."""
-        work = self.streams.executed.sum(axis=1)
-        working = np.flatnonzero(work > IDLE * work.mean())
-        again, index = divmod(count - 1, len(working))
-        count = 1 + again * self.streams.blocks + int(working[index])
+        again, index = divmod(count - 1, len(self.streams.working))
+        count = 1 + again * self.streams.blocks + int(self.streams.working[index])
         return np.arange(count if stand_for_all(self.streams, count) else self.streams.blocks)
 
     def extend(self, found: Statistics, share: Share, *, whole: bool) -> float:
@@ -284,9 +280,13 @@ class LaunchModel:
         return min(cycles * longer, cycles + max(0, longest - own))
 
     def start_of_longest(self) -> float:
-        """The fraction of the launch's time before the start of the longest block."""
-        later = self.shape.lengths.block - self.active * self.shape.resident
-        return max(0, later) / self.shape.blocks
+        """The fraction of the launch's time before the start of the longest block. Blocks that end
+        at once delay nobody."""
+        s, shape = self.streams, self.shape
+        each = float(s.executed[s.working].sum()) / len(s.working) / s.fraction
+        working = min(1.0, shape.executed / shape.blocks / each)
+        later = shape.lengths.block - self.active * shape.resident / working
+        return max(0.0, later) / self.shape.blocks
 
     def longest_block(self, share: Share) -> float:
         """Cycles of the longest block, if it takes much longer than the average; otherwise 0. It

@@ -31,6 +31,9 @@ _IN_ORDER = [
     *(Kind.PRODUCT, Kind.PRODUCTS_DEPEND),
 ]
 """Steps that refer to earlier steps of their warp."""
+IDLE, BUSY = 0.25, 0.9
+"""A block ends at once if it executes at most this fraction of the instructions of a busy block: of
+this quantile of the blocks."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,12 @@ class Streams:
                 for start, end in pairwise(self.first[:: self.warps_per_block])
             ]
         )
+
+    @cached_property
+    def working(self) -> np.ndarray:
+        """The blocks that do not end at once."""
+        work = self.executed.sum(axis=1)
+        return np.flatnonzero(work > IDLE * np.quantile(work, BUSY, method="lower"))
 
     @cached_property
     def work(self) -> Work:
