@@ -20,10 +20,12 @@ from grader.emulator.timing.sm import SimulatedSM, make_sm, make_sources
 from grader.emulator.timing.streams import Streams
 from grader.emulator.timing.timing_records import (
     AWAITS_EARLIER,
+    AWAITS_SINGLE,
     LINE_BYTES,
     MERGING_LINES,
     NO_REGISTER,
     OPERANDS,
+    PUBLISHES,
     Parameters,
 )
 
@@ -423,6 +425,18 @@ def test_a_warp_waits_once_for_the_results_of_earlier_blocks() -> None:
     assert plain[1] - plain[0] == 2000
     assert waiting[1] - waiting[0] == pytest.approx(1.6 * 2000, abs=1)
     assert twice[1] - twice[0] == pytest.approx(1.6 * 2000, abs=1)
+
+
+def test_earlier_blocks_are_late_with_their_results_by_a_part_of_the_own_time() -> None:
+    publishes = {**STORE, "argument": PUBLISHES}
+    looks, single = ({**LOAD, "argument": value} for value in (AWAITS_EARLIER, AWAITS_SINGLE))
+    soon, late, one_by_one = (
+        run([BUSY] * before + [publishes] + [BUSY] * (3000 - before) + [each, USE, EXIT])
+        for before, each in ((10, looks), (3000, looks), (10, single))
+    )
+    cycles = [sm.statistics.cycles for sm in (soon, late, one_by_one)]
+    assert cycles[1] - cycles[0] == pytest.approx(0.6 * 6000, rel=0.1)
+    assert cycles[2] > cycles[0] + 1000, "each read takes the latency of the L2"
 
 
 def test_first_warps_of_blocks_are_on_one_sub_partition_after_the_other() -> None:

@@ -115,20 +115,34 @@ def exchanging(*blocks: Sequence[tuple[int, int]]) -> Streams:
 
 
 @pytest.mark.parametrize(
-    ("blocks", "found"),
+    ("blocks", "handed_on"),
     [
-        ([[(STORES, 7)], [(READS_PAST_L1, 7)]], [READS_PAST_L1]),
-        ([[(READS_PAST_L1, 7)], [(STORES, 6)], [(STORES, 7), (STORES, 8)]], [READS_PAST_L1]),
-        ([[(STORES, 7)], [(STORES, 7), (READS_PAST_L1, 7)]], [READS_PAST_L1]),
-        ([[(STORES, 7)], [(READS, 7)]], []),
-        ([[(STORES, 7), (READS_PAST_L1, 7)], [(STORES, 8), (READS_PAST_L1, 9)]], []),
-        ([[(READS_PAST_L1, 7)], [(READS_PAST_L1, 7)]], []),
+        ([[(STORES, 7)], [(READS_PAST_L1, 7)]], True),
+        ([[(READS_PAST_L1, 7)], [(STORES, 6)], [(STORES, 7), (STORES, 8)]], True),
+        ([[(STORES, 7)], [(STORES, 7), (READS_PAST_L1, 7)]], True),
+        ([[(STORES, 7)], [(READS, 7)]], False),
+        ([[(STORES, 7), (READS_PAST_L1, 7)], [(STORES, 8), (READS_PAST_L1, 9)]], False),
+        ([[(READS_PAST_L1, 7)], [(READS_PAST_L1, 7)]], False),
     ],
 )
 def test_loads_past_the_l1_of_what_other_blocks_store_are_exchanges(
-    blocks: list[list[tuple[int, int]]], found: list[int]
+    blocks: list[list[tuple[int, int]]], *, handed_on: bool
 ) -> None:
-    assert find_exchanges([exchanging(*blocks)]).tolist() == found
+    found = find_exchanges([exchanging(*blocks)])
+    assert found.published.tolist() == [STORES] * handed_on
+    assert [*found.several, *found.single] == [READS_PAST_L1] * handed_on
+
+
+@pytest.mark.parametrize(
+    ("lanes", "second", "several"), [(32, 7, True), (1, 7, False), (32, 8, False)]
+)
+def test_lanes_read_results_of_several_blocks_at_once(
+    lanes: int, second: int, *, several: bool
+) -> None:
+    group = exchanging([(STORES, 7)], [(STORES, second)], [(READS_PAST_L1, 7)])
+    group.accesses["lanes"] = lanes
+    found = find_exchanges([group])
+    assert (len(found.several), len(found.single)) == (several, not several)
 
 
 def test_each_access_belongs_to_the_step_that_made_it() -> None:

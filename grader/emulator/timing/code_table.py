@@ -17,6 +17,7 @@ from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.timing_records import (
     AWAITS_BLOCKS,
     AWAITS_EARLIER,
+    AWAITS_SINGLE,
     ENDS_GROUP,
     FLOAT_ATOMIC,
     LEFT_SHARED,
@@ -25,6 +26,7 @@ from grader.emulator.timing.timing_records import (
     OBJECT_COPIES,
     OBJECT_SET,
     OPERANDS,
+    PUBLISHES,
     SWAP_ATOMIC,
 )
 from grader.sass import read_control
@@ -40,6 +42,16 @@ benchmarks/kernels/costs/hinted_loads.cu, careless/product_without_l1_*.cu)."""
 _MATRICES = {"HMMA", "IMMA", "HGMMA", "QGMMA", "IGMMA"}
 """Tensor core instructions for types below float64."""
 _BULK = {Kind.BULK_LOAD, Kind.BULK_STORE}
+
+
+@dataclass(frozen=True)
+class Exchanges:
+    """Instructions with which blocks hand on results to later blocks: `published` stores, and loads
+    past the L1 that read results of several blocks at once, or of one block (`single`)."""
+
+    published: np.ndarray
+    several: np.ndarray
+    single: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -70,10 +82,12 @@ class CodeTable:
         table["argument"][self.reads_in(loops)] = AWAITS_BLOCKS
         return table
 
-    def awaiting_earlier(self, loads: np.ndarray) -> np.ndarray:
-        """The CodeRows if warps wait for earlier blocks at these loads."""
+    def exchanging(self, exchanges: Exchanges) -> np.ndarray:
+        """The CodeRows if blocks exchange results by these instructions."""
         table = self.table.copy()
-        table["argument"][loads] = AWAITS_EARLIER
+        table["argument"][exchanges.published] = PUBLISHES
+        table["argument"][exchanges.several] = AWAITS_EARLIER
+        table["argument"][exchanges.single] = AWAITS_SINGLE
         return table
 
     def reads_in(self, loops: Sequence[int]) -> np.ndarray:

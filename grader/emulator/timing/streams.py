@@ -13,7 +13,7 @@ import numpy as np
 from grader.emulator.cpp import Runtime
 from grader.emulator.layouts.execution import TraceWord
 from grader.emulator.timing.analysis_records import Access, Line, Step, Stream, Trace
-from grader.emulator.timing.code_table import CodeTable
+from grader.emulator.timing.code_table import CodeTable, Exchanges
 from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.record_arrays import first_row, make_pointing, make_rows
 from grader.emulator.timing.timing_records import LINE_SECTORS
@@ -205,28 +205,35 @@ def make_streams(
     )
 
 
-def find_exchanges(groups: Sequence[Streams]) -> np.ndarray:
-    """The loads past the L1 that read lines which other blocks of their group store: results that
-    blocks hand on to later blocks."""
-    found = [np.zeros(0, dtype=np.int64)]
+def find_exchanges(groups: Sequence[Streams]) -> Exchanges:
+    """The exchanges between the blocks of each group: stores and loads of the same lines."""
+    found: list[Sequence[np.ndarray]] = [[np.zeros(0, dtype=np.int64)] * 3]
     for each in groups:
         codes, kinds = each.steps["code"], each.table["kind"]
         loads = (kinds == Kind.LOAD) & (each.table["past_l1"] == 1)
-        if not loads[codes].any():
-            continue
-        stores, stored = each.lines_of(kinds == Kind.STORE)
-        readers, read = each.lines_of(loads)
-        blocks = (np.searchsorted(each.first, [*stores, *readers], "right") - 1) // (
-            each.warps_per_block
-        )
-        storers, of_reader = np.split(blocks, [len(stores)])
-        pairs = np.unique(stored * each.blocks + storers)  # of a line and a block that stores it
-        own = np.isin(read * each.blocks + of_reader, pairs)
-        others = np.searchsorted(pairs, (read + 1) * each.blocks) - np.searchsorted(
-            pairs, read * each.blocks
-        )
-        found.append(codes[readers[others > own]].astype(np.int64))
-    return np.unique(np.concatenate(found))
+        if loads[codes].any():
+            found.append(_find_exchanges(each, loads))
+    return Exchanges(*(np.unique(np.concatenate(part)) for part in zip(*found, strict=True)))
+
+
+def _find_exchanges(group: Streams, loads: np.ndarray) -> Sequence[np.ndarray]:
+    """The fields of Exchanges, with repetitions."""
+    stores, stored = group.lines_of(group.table["kind"] == Kind.STORE)
+    readers, read = group.lines_of(loads)
+    blocks = np.searchsorted(group.first, [*stores, *readers], "right") - 1
+    storers, of_reader = np.split(blocks // group.warps_per_block, [len(stores)])
+    pairs = np.unique(stored * group.blocks + storers)  # of a line and a block that stores it
+    first, end = (np.searchsorted(pairs, (read + k) * group.blocks) for k in range(2))
+    others = end - first - np.isin(read * group.blocks + of_reader, pairs)
+    lanes = group.accesses["lanes"][group.steps["access"][readers]]
+    several = (end - first > 1) & (lanes > 1)
+    handed = np.isin(stored, read[others > 0])
+    codes = group.steps["code"].astype(np.int64)
+    return (
+        codes[stores[handed]],
+        codes[readers[(others > 0) & several]],
+        codes[readers[(others > 0) & ~several]],
+    )
 
 
 def join(groups: Sequence[Streams]) -> Streams:

@@ -21,9 +21,10 @@ PAIR_SECTORS = 2
 PAGE_LINES = 2
 """Lines that DRAM moves together, or opens a row for."""
 FLOAT_ATOMIC, SWAP_ATOMIC = 2, 3
-AWAITS_BLOCKS, AWAITS_EARLIER = 1, 2
-"""`CodeRow.argument` of a load or atomic: the warp waits there for all blocks of the grid, or for
-blocks that started before."""
+AWAITS_BLOCKS, AWAITS_EARLIER, AWAITS_SINGLE, PUBLISHES = 1, 2, 3, 1
+"""`CodeRow.argument` of a load or atomic: the warp waits there for all blocks of the grid, or reads
+results of blocks that started before, several at once or one after another. Of a store: a result
+for other blocks."""
 ENDS_GROUP, LEFT_SHARED = 1, 2
 """`CodeRow.argument` of a product of a warp group: it ends a group; A lies in shared memory."""
 OBJECT_SET, OBJECT_COPIES = 1, 2
@@ -105,6 +106,8 @@ class Block:
 
     number: int
     started: float
+    published: float
+    """When it stored its first result for other blocks; 0 for never."""
     shift: int
     living: int
     arrived: int

@@ -43,7 +43,7 @@ constexpr double PRODUCT_START = 10.0, PRODUCT_ISSUE = 4.0;
 // repetition shifts its line numbers by this distance.
 constexpr int64_t FRESH = int64_t(1) << 42;
 // See await_earlier.
-constexpr double EARLIER_PART = 0.6, FURTHER_READS = 1.7;
+constexpr double EARLIER_PART = 0.6, FURTHER_READS = 1.7, SINGLE_READS = 7.0;
 
 // --- choosing a warp -----------------------------------------------------------------------------
 
@@ -180,7 +180,7 @@ static void start_block(const SM &sm, int64_t slot, double at)
     sm.shared->start_free = at + sm.p->dispatch_cycles;
     int64_t warps = warps_per_block(sm), traced_blocks = sm.traced_warps / warps;
     int64_t number = sm.shared->started++, traced = sm.order[number];
-    sm.blocks[slot] = {number, at, traced / traced_blocks * FRESH, warps, 0, 0};
+    sm.blocks[slot] = {number, at, 0.0, traced / traced_blocks * FRESH, warps, 0, 0};
     int64_t of_block = traced % traced_blocks * warps;
     for (int64_t index = 0; index < warps; ++index) {
         Warp &warp = sm.warps[place_of(slot, warps, index)];
@@ -388,15 +388,19 @@ static double distinct_words(const SM &sm, int64_t access)
 }
 
 // The cycle at which a load has read the results of earlier blocks, if its data arrive at `done`.
-// An H200's blocks wait 0.5 times as long for the slowest of the earlier blocks as they have run
-// before, and then read 2.7 times, each time further back (solutions/scan.cu; 0.6 fits the times).
-static double await_earlier(const SM &sm, Warp &warp, double t, double done)
+// On an H200, the slowest of the earlier blocks has a result half as long after this block as this
+// block took for its own; then the warp reads further and further back (solutions/scan.cu, 0.6 fits
+// the times; solutions/sort.cu).
+static double await_earlier(const SM &sm, Warp &warp, const CodeRow &row, double t, double done)
 {
     if (warp.looked_back)
         return done;
     warp.looked_back = true;
-    double age = t - sm.blocks[warp.place].started;
-    return done + EARLIER_PART * age + FURTHER_READS * (done - t);
+    const Block &block = sm.blocks[warp.place];
+    double published = block.published > 0.0 ? block.published : t;
+    double all = published + EARLIER_PART * (published - block.started);
+    double reads = row.argument == AWAITS_SINGLE ? SINGLE_READS : FURTHER_READS;
+    return max(done, all) + reads * (done - t);
 }
 
 // Executes an instruction at its issue.
@@ -427,8 +431,11 @@ static Ends execute(const SM &sm, Partition &partition, Warp &warp, const CodeRo
     case Kind::COPY:
     case Kind::PREFETCH: {
         Ends ends = access_memory(sm, warp, row, access, t);
-        if (row.kind == Kind::LOAD && row.argument == AWAITS_EARLIER)
-            ends.done = await_earlier(sm, warp, t, ends.done);
+        if (row.kind == Kind::LOAD && row.argument >= AWAITS_EARLIER)
+            ends.done = await_earlier(sm, warp, row, t, ends.done);
+        double &published = sm.blocks[warp.place].published;
+        if (row.kind == Kind::STORE && row.argument == PUBLISHES && published == 0.0)
+            published = t;
         return ends;
     }
     case Kind::TEXTURE:
