@@ -314,6 +314,17 @@ def test_a_load_waits_for_dram_unless_a_prefetch_has_brought_its_line() -> None:
     assert read == [1, 1, 2], "DRAM reads twice while the prefetch is on its way"
 
 
+def test_the_l2_loses_prefetched_lines_too() -> None:
+    code = [PREFETCH, *[LOAD] * 50, *[BUSY] * 5000, LOAD, USE, EXIT]
+    held, lost = (
+        run(code, share=Share(1.0, 1.0, 0.9), lines=[7, *range(100, 150), 7], kept_lines=kept)
+        for kept in (1000.0, 10.0)
+    )
+    read = [sm.statistics.dram_bytes / (2 * SECTOR_BYTES) for sm in (held, lost)]
+    assert read[0] < read[1]
+    assert held.statistics.cycles < lost.statistics.cycles - 200
+
+
 def test_prefetches_that_dram_cannot_follow_are_dropped() -> None:
     many, lines = [*[PREFETCH] * 8000, EXIT], range(8000)
     read = [

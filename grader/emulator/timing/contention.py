@@ -84,8 +84,7 @@ class Contention:
         waiting /= max(1.0, float(self.turns.sum()))  # per turn
         spread = max(self.busiest * (f.atomic_turn + waiting), f.atomic_turn + f.pass_cycles)
         turning = float(self.turns.mean()) * spread
-        waits = self.successful < 1.0  # otherwise no lane tries again
-        swapping = waits * self.swaps_of_word * self.successful * f.atomic_swap
+        swapping = self.swaps_of_word * self.successful * f.atomic_swap
         return times * max(float(np.hypot(turning, swapping)), self.longest_chain * f.atomic_chain)
 
 

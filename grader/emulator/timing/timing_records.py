@@ -320,11 +320,12 @@ class Brought:
 
 
 class Prefetched:
-    """A line that the SM has prefetched to the L2, where it arrives at `ready`. `line`: 1 + its
-    number."""
+    """A line that the SM has prefetched to the L2, where it arrives at `ready`, and the lines that
+    the SM had brought there then. `line`: 1 + its number."""
 
     line: int
     ready: float
+    place: int
 
 
 class Source:

@@ -43,6 +43,9 @@ constexpr double LATENCY_ELSEWHERE = 185.0, QUEUE_ELSEWHERE = 100.0;
 // Cycles by which the prefetches that DRAM still has to read may lag behind; further ones are
 // dropped.
 constexpr double PREFETCH_QUEUE = 5000.0;
+// If DRAM reads more than this part of a buffer's sectors, all its prefetches arrive from there: a
+// load soon after must not find a line in the L2 because DRAM is charged for another one.
+constexpr double MAY_COME = 0.1;
 // Latency of an access without active lanes.
 constexpr double SKIPPED_CYCLES = 10.0;
 
@@ -336,12 +339,14 @@ static Prefetched &prefetched_line(const SM &sm, int64_t tag)
     return sm.prefetched[(uint64_t(tag) * HASH >> 20) % PREFETCHED_LINES];
 }
 
-// When a prefetch has brought the line to the L2; 0 without a prefetch.
+// When a prefetch has brought the line to the L2; 0 without a prefetch, or if the L2 has lost it.
 static double arrival_of_prefetch(const SM &sm, int64_t tag)
 {
     if (sm.prefetched == nullptr || prefetched_line(sm, tag).line != tag + 1)
         return 0.0;
-    return prefetched_line(sm, tag).ready;
+    const Prefetched &known = prefetched_line(sm, tag);
+    double since = double(sm.shared->lines_brought - known.place);
+    return sm.p->kept_lines == 0.0 || since <= sm.p->kept_lines ? known.ready : 0.0;
 }
 
 // Pairs of sectors that DRAM reads again for a load of a line whose prefetch is on its way (Nsight
@@ -514,7 +519,9 @@ static Ends prefetch(const SM &sm, const Warp &warp, const Access &access, doubl
             lost += read_again(sm, line.number, line.touched);
         double ready = fetch_sectors(sm, line.number, count, lost, false, 0.0, begin, t,
                                      Fill::BULK);
-        prefetched_line(sm, tag) = {tag + 1, ready};
+        if (source.read_part > MAY_COME)
+            ready = max(ready, await_dram(sm));
+        prefetched_line(sm, tag) = {tag + 1, ready, sm.shared->lines_brought};
     }
     return {t, sm.shared->lsu_free + READ_CYCLES};
 }
