@@ -286,7 +286,7 @@ class LaunchModel:
         each = float(s.executed[s.working].sum()) / len(s.working) / s.fraction
         working = min(1.0, shape.executed / shape.blocks / each)
         later = shape.lengths.block - self.active * shape.resident / working
-        return max(0.0, later) / self.shape.blocks
+        return max(0.0, later) / shape.blocks
 
     def longest_block(self, share: Share) -> float:
         """Cycles of the longest block, if it takes much longer than the average; otherwise 0. It

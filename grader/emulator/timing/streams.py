@@ -220,7 +220,7 @@ def _find_exchanges(group: Streams, loads: np.ndarray) -> Sequence[np.ndarray]:
     """The fields of Exchanges, with repetitions."""
     stores, stored = group.lines_of(group.table["kind"] == Kind.STORE)
     readers, read = group.lines_of(loads)
-    blocks = np.searchsorted(group.first, [*stores, *readers], "right") - 1
+    blocks = np.searchsorted(group.first, np.concatenate([stores, readers]), "right") - 1
     storers, of_reader = np.split(blocks // group.warps_per_block, [len(stores)])
     pairs = np.unique(stored * group.blocks + storers)  # of a line and a block that stores it
     first, end = (np.searchsorted(pairs, (read + k) * group.blocks) for k in range(2))

@@ -88,7 +88,7 @@ class Warp:
     awaited: int
     """The barrier object whose phase the warp waits for; NO_OBJECT or RELEASED (timing.h)."""
     looked_back: bool
-    """Whether its block has waited for earlier blocks at this warp's loads."""
+    """Whether the warp has waited for the results of earlier blocks."""
     phase_end: float
     """When the last phase for which the warp waited ends; `waiting`: its threads that waited."""
     waiting: int

@@ -140,9 +140,8 @@ def find_work(kernel: NativeKernel, traced: TracedLaunch) -> Work | None:
     work = Work(chosen, around, code, shape, traced.regions, late, cycles, calls)
     if work.waits_long and not work.polls_a_word:  # a flag for each block: nobody else reads it
         return replace(work, streams=replace(chosen, table=code.table))
-    if not traced.loops:
-        table = code.exchanging(find_exchanges(around))
-        return replace(work, streams=replace(chosen, table=table))
+    if not traced.loops and len((found := find_exchanges(around)).published):
+        return replace(work, streams=replace(chosen, table=code.exchanging(found)))
     return work
 
 

@@ -342,11 +342,12 @@ static Prefetched &prefetched_line(const SM &sm, int64_t tag)
 // When a prefetch has brought the line to the L2; 0 without a prefetch, or if the L2 has lost it.
 static double arrival_of_prefetch(const SM &sm, int64_t tag)
 {
-    if (sm.prefetched == nullptr || prefetched_line(sm, tag).line != tag + 1)
+    if (sm.prefetched == nullptr)
         return 0.0;
     const Prefetched &known = prefetched_line(sm, tag);
     double since = double(sm.shared->lines_brought - known.place);
-    return sm.p->kept_lines == 0.0 || since <= sm.p->kept_lines ? known.ready : 0.0;
+    bool kept = sm.p->kept_lines == 0.0 || since <= sm.p->kept_lines;
+    return known.line == tag + 1 && kept ? known.ready : 0.0;
 }
 
 // Pairs of sectors that DRAM reads again for a load of a line whose prefetch is on its way (Nsight
@@ -362,6 +363,20 @@ static double read_again(const SM &sm, int64_t line, int64_t sectors)
 static bool completes_pairs(uint32_t missing, uint32_t held)
 {
     return (missing & held) == 0 && (pairs_of(missing) & ~pairs_of(held)) == 0;
+}
+
+// The arrival of missing sectors of a global line, of which the L1 holds others.
+static double fetch_global(const SM &sm, const Line &line, int64_t tag, const CacheLine &held,
+                           int64_t missing, Fill kind, double begin, double t)
+{
+    double prefetched = arrival_of_prefetch(sm, tag);
+    bool asked = completes_pairs(uint32_t(missing), uint32_t(held.sectors)) ||
+                 (prefetched > 0.0 && prefetched <= begin);
+    double lost = lost_pairs(sm, tag, missing);
+    if (prefetched > begin)
+        lost += read_again(sm, line.number, missing);
+    return fetch_sectors(sm, line.number, count_sectors(missing), lost, asked, held.ready, begin, t,
+                         kind);
 }
 
 // The arrival of requested sectors. Missing sectors are fetched; a load past the L1 fetches all.
@@ -382,16 +397,10 @@ static double load_line(const SM &sm, const Line &line, int64_t tag, int64_t pas
         return held.ready;
     int64_t stored = missing & held.sectors >> LINE_SECTORS;
     pass_slices(sm, count_sectors(stored) * sm.p->stored_read_cycles, begin);
-    double prefetched = local ? 0.0 : arrival_of_prefetch(sm, tag);
-    bool asked = completes_pairs(uint32_t(missing), uint32_t(held.sectors)) ||
-                 (prefetched > 0.0 && prefetched <= begin);
-    held.sectors = (held.sectors | missing) & ~(stored << LINE_SECTORS);
-    double lost = local ? 0.0 : lost_pairs(sm, tag, missing);
-    if (prefetched > begin)
-        lost += read_again(sm, line.number, missing);
+    Fill kind = past_l1 == 1 ? Fill::PAST_L1 : Fill::L1;
     double arrival = local ? fetch_local(sm, count, tag, begin, t)
-                           : fetch_sectors(sm, line.number, count, lost, asked, held.ready, begin,
-                                           t, past_l1 == 1 ? Fill::PAST_L1 : Fill::L1);
+                           : fetch_global(sm, line, tag, held, missing, kind, begin, t);
+    held.sectors = (held.sectors | missing) & ~(stored << LINE_SECTORS);
     held.ready = max(held.ready, arrival);
     return arrival;
 }

@@ -388,9 +388,9 @@ static double distinct_words(const SM &sm, int64_t access)
 }
 
 // The cycle at which a load has read the results of earlier blocks, if its data arrive at `done`.
-// On an H200, the slowest of the earlier blocks has a result half as long after this block as this
-// block took for its own; then the warp reads further and further back (solutions/scan.cu, 0.6 fits
-// the times; solutions/sort.cu).
+// The slowest of these blocks has its result later than this block: on an H200 by half of the time
+// that this block took for its own (solutions/scan.cu; 0.6 fits the times). Then the warp reads
+// further and further back.
 static double await_earlier(const SM &sm, Warp &warp, const CodeRow &row, double t, double done)
 {
     if (warp.looked_back)
@@ -401,6 +401,19 @@ static double await_earlier(const SM &sm, Warp &warp, const CodeRow &row, double
     double all = published + EARLIER_PART * (published - block.started);
     double reads = row.argument == AWAITS_SINGLE ? SINGLE_READS : FURTHER_READS;
     return max(done, all) + reads * (done - t);
+}
+
+// Performs a memory access; keeps when a block has its first result for others, and waits for
+// theirs.
+static Ends exchange(const SM &sm, Warp &warp, const CodeRow &row, int64_t access, double t)
+{
+    Ends ends = access_memory(sm, warp, row, access, t);
+    double &published = sm.blocks[warp.place].published;
+    if (row.kind == Kind::STORE && row.argument == PUBLISHES && published == 0.0)
+        published = t;
+    if (row.kind == Kind::LOAD && row.argument >= AWAITS_EARLIER)
+        ends.done = await_earlier(sm, warp, row, t, ends.done);
+    return ends;
 }
 
 // Executes an instruction at its issue.
@@ -429,15 +442,8 @@ static Ends execute(const SM &sm, Partition &partition, Warp &warp, const CodeRo
     case Kind::SURFACE_STORE:
     case Kind::ATOMIC:
     case Kind::COPY:
-    case Kind::PREFETCH: {
-        Ends ends = access_memory(sm, warp, row, access, t);
-        if (row.kind == Kind::LOAD && row.argument >= AWAITS_EARLIER)
-            ends.done = await_earlier(sm, warp, row, t, ends.done);
-        double &published = sm.blocks[warp.place].published;
-        if (row.kind == Kind::STORE && row.argument == PUBLISHES && published == 0.0)
-            published = t;
-        return ends;
-    }
+    case Kind::PREFETCH:
+        return exchange(sm, warp, row, access, t);
     case Kind::TEXTURE:
         return read_texture(sm, warp, row, access, t);
     case Kind::OBJECT:
