@@ -74,3 +74,11 @@ def test_hints_decide_which_loads_hit_in_the_l1(opcode: str, past: int) -> None:
     """As on an H200: benchmarks/kernels/costs/hinted_loads.cu; reloaded spills stay."""
     decoded = decode((Instruction(0, None, opcode, "R2,[R4]", None),))
     assert describe_code(decoded, bytes(16)).table["past_l1"].tolist() == [past]
+
+
+@pytest.mark.parametrize(
+    ("opcode", "passes"), [("LDG.E", 1), ("LDG.E.64", 1), ("LDG.E.U16", 2), ("LDG.E.S8", 2)]
+)
+def test_loads_of_less_than_a_word_have_a_second_pass(opcode: str, passes: int) -> None:
+    decoded = decode((Instruction(0, None, opcode, "R2,[R4]", None),))
+    assert describe_code(decoded, bytes(16)).table["passes"].tolist() == [passes]

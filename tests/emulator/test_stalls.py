@@ -88,11 +88,10 @@ def test_a_ready_warp_that_does_not_issue_is_not_selected() -> None:
 def test_a_busy_pipe_and_full_queues_have_names_of_their_own() -> None:
     pipes = profile([BUSY] * 8)
     assert stalls_at(pipes, 3) == {"MATH_PIPE_THROTTLE": 1}
-    many = {"wavefronts": [32], "lsu_queue": 4}
-    stores = profile([STORE] * 20, **many)  # type: ignore[arg-type]
+    stores = profile([STORE] * 20, wavefronts=[32])
     assert list(stalls_at(stores, 15)) == ["LG_THROTTLE"]
     queued = instruction(Unit.MEMORY, Kind.VARIABLE, passes=32)
-    assert list(stalls_at(profile([queued] * 20, lsu_queue=4), 15)) == ["MIO_THROTTLE"]
+    assert list(stalls_at(profile([queued] * 20), 15)) == ["MIO_THROTTLE"]
 
 
 def test_banks_of_registers_hold_the_scheduler_up() -> None:

@@ -51,6 +51,9 @@ class Figures:
     """Parts of the L2 that keep copies of each other's data."""
     tensor_clock_mhz: float = math.inf
     """Clock in launches that use tensor cores for types below float64."""
+    l2_spread: float = 64.0
+    """Cycles by which the farthest slice of the L2 answers later than the nearest, whose latency is
+    `l2_latency` (an H200's loads take 259 to 329 cycles)."""
     launch_us: float = 2.7
     next_launch_us: float = 1.5
     """Fixed cost of a launch right after another launch."""
@@ -66,7 +69,7 @@ class Figures:
     turn_part: float = 0.12
     """Cost of switches between reads and writes: bytes per byte of the direction with less
     traffic."""
-    fill_cycles: float = 0.35
+    fill_cycles: float = 0.2
     store_line_turn: float = 1.3
     """Cycles of an L2 slice for a stored line, and for each of its sectors that is written
     completely (`store_sector_turn`) or partially (`partial_sector_turn`)."""
@@ -74,7 +77,6 @@ class Figures:
     partial_sector_turn: float = 1.43
     stored_read_turn: float = 4.0
     """Additional cycles of an L2 slice for reading a sector that was stored before."""
-    lsu_queue: float = 40.0
     store_queue: float = 1500.0
     atomic_turn: float = 1.46
     """Cycles of an L2 slice for words of a sector with contended atomics."""
@@ -98,7 +100,7 @@ class Figures:
     """Fraction of the L2 for data that blocks access at random: its halves hold copies."""
     dispatch_cycles: float = 1.2
     """Cycles between the starts of two blocks, over all SMs."""
-    memory_issue: float = 2.0
+    memory_issue: float = 3.0
     barrier_latency: float = 12.0
     poll_wait: float = 690.0
     """Cycles from the last arrival at a barrier of the grid until the slowest block has seen it,

@@ -108,10 +108,11 @@ class LaunchModel:
         whole = s.fraction == 1.0 and len(order) == self.rounds
         self.floor = max(self.floors(found))
         cycles = max(self.extend(found, share, whole=whole), self.floor)
+        alone = 0.0  # no correction shortens a block that is alone at the end
         if self.work.waits_long:
             cycles = max(self.floor, longest := self.in_turns(share))
         else:
-            longest = self.longest_block(share)
+            alone = longest = self.longest_block(share)
             cycles = max(cycles, self.start_of_longest() * cycles + longest)
         use = {**self.use(found, share), "blocks": len(order)}
         scale = self.scale(found)
@@ -120,7 +121,7 @@ class LaunchModel:
         correction = correct(kind, facts, measured=f.measured)
         simulated = self.launch_us / 1e3 + cycles / f.clock_mhz / 1e3
         return Estimate(
-            *correction.of(simulated),
+            *correction.of(simulated, alone / f.clock_mhz / 1e3),
             simulated,
             cycles,
             scale * found.dram_bytes,

@@ -50,9 +50,10 @@ class Correction:
     low: float
     high: float
 
-    def of(self, ms: float) -> tuple[float, tuple[float, float]]:
-        """A corrected time, and its interval."""
-        return ms * self.factor, (ms * self.low, ms * self.high)
+    def of(self, ms: float, least: float = 0.0) -> tuple[float, tuple[float, float]]:
+        """A corrected time of at least `least` ms, and its interval."""
+        time = max(ms * self.factor, min(ms, least))
+        return time, (ms * self.low, max(time, ms * self.high))
 
 
 @dataclass(frozen=True)

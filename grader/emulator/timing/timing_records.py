@@ -39,10 +39,11 @@ BROUGHT_LINES, PREFETCHED_LINES = 1 << 18, 1 << 15
 LOST = 2.0
 """Before data is used again, the L2 loses this number times (accessed - capacity) / capacity of it,
 at most all (H200: repeated reads of 24 to 96 MB)."""
-SCOREBOARDS = 6
-COPY_GROUPS = 8
+SCOREBOARDS, COPY_GROUPS = 6, 8
 OBJECTS = 64
 """Barrier objects of a block that the simulation follows."""
+QUEUED_ACCESSES = 14
+"""Instructions of a sub-partition that wait for the load/store unit; further ones cannot issue."""
 QUEUED_PRODUCTS = 7
 """Products of warp groups that a tensor core holds: an H200 issues 16 products of 64 x N x 16 until
 the ninth has ended, for N = 8 to 256."""
@@ -142,20 +143,23 @@ class Partition:
     """When the next instruction can read its registers."""
     next_ready: float
     products: Annotated[list[float], f"{QUEUED_PRODUCTS}f8"]
-    """When the tensor core has finished the latest products of warp groups."""
+    """When the tensor core has finished the latest of `multiplied` products of warp groups."""
     multiplied: int
-    """Number of these products so far."""
+    accesses: Annotated[list[float], f"{QUEUED_ACCESSES}f8"]
+    """When the load/store unit has finished the latest of `accessed` instructions."""
+    accessed: int
 
 
 class CacheLine:
     """A line of a cache. `sectors`: the mask of valid sectors, which arrive at `ready`; above it
     the mask of sectors that were stored and not read from the L2 since; in the L2, of sectors that
-    differ from DRAM."""
+    differ from DRAM. `waiting`: loads that have waited for the latest arrival."""
 
     tag: int
     sectors: int
     ready: float
     used: float
+    waiting: int
 
 
 class Merging:
@@ -258,6 +262,7 @@ class Parameters:
     shared_latency: float
     l1_latency: float
     l2_latency: float
+    l2_spread: float
     dram_latency: float
     fill_cycles: float
     l2_sector_cycles: float
@@ -267,7 +272,6 @@ class Parameters:
     partial_sector_cycles: float
     stored_read_cycles: float
     dram_byte_cycles: float
-    lsu_queue: float
     block_launch: float
     store_queue: float
     read_row_cycles: float

@@ -8,9 +8,6 @@
 namespace timing {
 
 constexpr double SECTOR = SECTOR_BYTES, PAIR = PAIR_SECTORS;
-// Tag stage cycles of an access to global memory with few lines: te42kyfo/gpu-benches measures this
-// minimum at small strides.
-constexpr double LEAST_CYCLES = 1.24;
 // Data stage cycles of an asynchronous copy before its data pass to shared memory as wavefronts:
 // together 2.8, 4.0 and 5.6 cycles for copies of 4, 8 and 16 bytes per lane that hit in the L1.
 // Data past the L1 pass no wavefronts: 2.6 cycles (seen on an H200).
@@ -46,6 +43,11 @@ constexpr double PREFETCH_QUEUE = 5000.0;
 // If DRAM reads more than this part of a buffer's sectors, all its prefetches arrive from there: a
 // load soon after must not find a line in the L2 because DRAM is charged for another one.
 constexpr double MAY_COME = 0.1;
+// Loads of a line that can wait for it together, and the data stage cycles of each further one: if
+// 8, 16 or 32 warps load the same new lines, each line takes 0.5, 3 and 10 cycles longer than in
+// the L1 (H200).
+constexpr int64_t WAIT_TOGETHER = 9;
+constexpr double WAIT_CYCLES = 0.8;
 // Latency of an access without active lanes.
 constexpr double SKIPPED_CYCLES = 10.0;
 
@@ -93,7 +95,7 @@ static bool use_l2(const SM &sm, int64_t tag, int64_t stored, double t)
     CacheLine &line = found ? *found : find_oldest(set);
     if (!found) {
         pass_dram(sm, count_sectors(line.sectors), t);
-        line = {tag, 0, 0.0, t};
+        line = {tag, 0, 0.0, t, 0};
     }
     line.sectors |= stored;
     line.used = t;
@@ -171,6 +173,12 @@ static double pass_l2(const SM &sm, double count, double begin, Fill kind = Fill
     return max(shared.port_free, shared.l2_free) + p.l2_latency;
 }
 
+// Cycles by which the slice of a line answers later than the nearest slice.
+static double distance_of(const SM &sm, int64_t line)
+{
+    return sm.p->l2_spread * double(uint64_t(line) * HASH >> 24 & 0xFF) / 256.0;
+}
+
 // The earliest arrival of data that DRAM has been asked for.
 static double await_dram(const SM &sm)
 {
@@ -204,7 +212,7 @@ static double fetch_sectors(const SM &sm, int64_t line, double count, double los
                             double ready, double begin, double t, Fill kind = Fill::L1)
 {
     pass_slices(sm, count * sm.p->read_row_cycles, begin);
-    double arrival = pass_l2(sm, count, begin, kind);
+    double arrival = pass_l2(sm, count, begin, kind) + distance_of(sm, line);
     sm.statistics->l1_misses += count;
     Source &source = source_of(sm, line);
     source.misses += count;
@@ -329,7 +337,7 @@ static CacheLine &place_in_l1(const SM &sm, int64_t tag)
     CacheLine &line = found ? *found : find_oldest(set);
     bool stale = found && tag < LOCAL_LINES && line.used < sm.shared->invalidated;
     if (!found || stale)
-        line = {tag, 0, 0.0, line.used};
+        line = {tag, 0, 0.0, line.used, 0};
     return line;
 }
 
@@ -395,6 +403,7 @@ static double load_line(const SM &sm, const Line &line, int64_t tag, int64_t pas
     held.used = t;
     if (missing == 0)
         return held.ready;
+    held.waiting = 0;
     int64_t stored = missing & held.sectors >> LINE_SECTORS;
     pass_slices(sm, count_sectors(stored) * sm.p->stored_read_cycles, begin);
     Fill kind = past_l1 == 1 ? Fill::PAST_L1 : Fill::L1;
@@ -535,6 +544,15 @@ static Ends prefetch(const SM &sm, const Warp &warp, const Access &access, doubl
     return {t, sm.shared->lsu_free + READ_CYCLES};
 }
 
+// Further data stage cycles of a load that waits for lines on their way to the L1.
+static double cycles_again(const SM &sm, const Warp &warp, const CodeRow &row, const Access &access)
+{
+    if (access.end - access.first > 1 || row.passes > 1)
+        return double(row.passes) - 1.0;
+    CacheLine &line = place_in_l1(sm, tag_of(sm, warp, sm.lines[access.first].number));
+    return ++line.waiting > WAIT_TOGETHER ? WAIT_CYCLES : 0.0;
+}
+
 static Ends access_global(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, double begin,
                           double t)
 {
@@ -543,11 +561,13 @@ static Ends access_global(const SM &sm, Warp &warp, const CodeRow &row, int64_t 
     bool copies = row.kind == Kind::COPY;
     pass_data(sm, begin, max(copies ? COPY_CYCLES : wavefronts, sm.p->access_cycles));
     double read = sm.shared->lsu_free + READ_CYCLES;
-    double done = sm.shared->lsu_free + sm.p->l1_latency - PIPELINED_CYCLES;
+    double done = sm.shared->lsu_free + sm.p->l1_latency - PIPELINED_CYCLES, hit = done;
     for (int64_t k = access.first; k < access.end; ++k) {
         int64_t tag = tag_of(sm, warp, sm.lines[k].number);
         done = max(done, access_line(sm, warp, row, sm.lines[k], tag, begin, t));
     }
+    if (row.kind == Kind::LOAD && done > hit)
+        pass_data(sm, sm.shared->lsu_free, cycles_again(sm, warp, row, access));
     if (copies) {
         pass_data(sm, sm.shared->lsu_free, copied_wavefronts(sm, row, index));
         warp.open_copy = max(warp.open_copy, done);
@@ -585,7 +605,7 @@ static Ends access_cluster(const SM &sm, Warp &warp, const CodeRow &row, const A
 Ends access_memory(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, double t)
 {
     bool global = row.kind != Kind::SHARED && index >= 0;
-    double tags = global ? max(double(sm.accesses[index].tags), LEAST_CYCLES) : SHARED_CYCLES;
+    double tags = global ? double(sm.accesses[index].tags) : SHARED_CYCLES;
     double begin = max(sm.shared->lsu_free, pass_tags(sm, tags, t + REACH_CYCLES));
     if (row.kind == Kind::SHARED)
         return access_shared(sm, index, begin);

@@ -2,13 +2,13 @@
 //
 // Four sub-partitions issue one instruction per cycle each. They choose the block that started
 // first among blocks with a ready warp (on an H200, equal resident blocks end one after another),
-// and in it the warp that issued last if it is ready, otherwise the warp with the highest number. A
-// warp is ready when its stall count has passed, the scoreboards of its wait mask are free, and the
-// pipe of its instruction can take it: the control bits of the machine code contain the
-// dependencies. Issue waits for the register banks. memory.cpp has the memory system. Each unit
-// serves its requests in order; its state is the cycle at which it is free, so that an
-// instruction's end is known at its issue. sm_profiled.cpp compiles this file again with the
-// profile: a test at run time would take 5 %.
+// and in it the load that waits longest, then the warp that issued last if it is ready, otherwise
+// the warp with the highest number. A warp is ready when its stall count has passed, the
+// scoreboards of its wait mask are free, and the pipe of its instruction can take it: the control
+// bits of the machine code contain the dependencies. Issue waits for the register banks. memory.cpp
+// has the memory system. Each unit serves its requests in order; its state is the cycle at which it
+// is free, so that an instruction's end is known at its issue. sm_profiled.cpp compiles this file
+// again with the profile: a test at run time would take 5 %.
 #include "timing/timing.h"
 
 #ifndef PROFILED
@@ -89,7 +89,7 @@ static void find_dependencies(const SM &sm, Warp &warp)
 
 // The cycle at which a sub-partition can take an instruction, by unit.
 struct Free {
-    double units[UNITS], queue; // `queue`: of the load/store unit
+    double units[UNITS];
 };
 
 static Free find_free(const SM &sm, const Partition &partition)
@@ -100,56 +100,47 @@ static Free find_free(const SM &sm, const Partition &partition)
         free.units[unit] = pipes[unit];
     free.units[Unit::FMA] = sm.p->float_halves > 1.0 ? min(pipes[Unit::HEAVY], pipes[Unit::FMA])
                                                      : pipes[Unit::HEAVY];
-    free.queue = max(sm.shared->lsu_free, sm.shared->tags_free) - sm.p->lsu_queue;
-    free.units[Unit::MEMORY] = max(pipes[Unit::MEMORY], free.queue);
+    double queue = partition.accesses[partition.accessed % QUEUED_ACCESSES];
+    free.units[Unit::MEMORY] = max(pipes[Unit::MEMORY], queue);
     return free;
 }
 
-// Whether an instruction accesses global memory; accesses to local memory do not take turns.
-static bool takes_turns(const SM &sm, const Step &step)
-{
-    if (!is_global(sm.table[step.code].kind))
-        return false;
-    return step.access < 0 || sm.lines[sm.accesses[step.access].first].number < LOCAL_LINES;
-}
+// A ready warp and its block's number; for loads, when it was ready; otherwise its rank.
+struct Candidate {
+    int64_t warp = -1, block = INT64_MAX, rank = -1;
+    double since = NEVER;
+};
 
-// The warp to issue. Among ready warps of the block that started first: the warp that issued last,
-// otherwise the warp with the highest number. Warps whose accesses to global memory waited for a
-// full queue take turns after all others, whatever their block, longest wait first. Lines of all
-// warps therefore compete in the L1 (if each thread copies a line of its own, an H200's L1 hits for
-// 60 % of the words with 32 warps per SM and for 24 % with 48; if warps ran one after another, all
-// would hit). Accesses to local memory take no turns: an H200's L1 hits for 75 % of spilled words
-// of which it holds two thirds.
+// The warp to issue, among those of the block that started first: the load that waits longest;
+// without loads, the warp that issued last, otherwise the warp with the highest number. The warps
+// of a block therefore load at about the same time, and wait together if the data are new: 32 warps
+// of an H200's SM that load the same new lines take 1.4 to 1.6 cycles per load, or 1.0 if the L1
+// has the lines (costs/shared_lines.cu).
 static Choice choose_warp(const SM &sm, int64_t number, double t)
 {
     const Partition &partition = sm.partitions[number];
     const Free free = find_free(sm, partition);
     Choice found{-1, NEVER};
-    int64_t oldest = INT64_MAX, highest = -1, waiting = -1;
-    double longest = NEVER;
+    Candidate load, other;
     for (int64_t w = number; w < sm.warp_count; w += SUB_PARTITIONS) {
         const Warp &warp = sm.warps[w];
-        double at = max(warp.dependencies_end, free.units[warp.unit]);
+        double since = warp.dependencies_end, at = max(since, free.units[warp.unit]);
         if (at > t) {
             found.wake = min(found.wake, at);
             continue;
         }
-        if (w != partition.latest && warp.dependencies_end < free.queue &&
-            takes_turns(sm, sm.steps[warp.position])) {
-            waiting = warp.dependencies_end < longest ? w : waiting;
-            longest = min(longest, warp.dependencies_end);
+        int64_t block = sm.blocks[warp.place].number;
+        int64_t kind = sm.table[sm.steps[warp.position].code].kind;
+        if (is_global(kind) && kind != Kind::STORE) {
+            if (block < load.block || (block == load.block && since < load.since))
+                load = {w, block, 0, since};
             continue;
         }
-        int64_t block = sm.blocks[warp.place].number;
         int64_t rank = w == partition.latest ? sm.warp_count : w;
-        if (block < oldest || (block == oldest && rank > highest)) {
-            found.warp = w;
-            oldest = block;
-            highest = rank;
-        }
+        if (block < other.block || (block == other.block && rank > other.rank))
+            other = {w, block, rank, since};
     }
-    if (found.warp < 0)
-        found.warp = waiting;
+    found.warp = load.warp >= 0 && load.block <= other.block ? load.warp : other.warp;
     return found;
 }
 
@@ -490,6 +481,9 @@ static void issue(const SM &sm, Partition &partition, Warp &warp, double t)
     read_registers(partition, row, (&warp - sm.warps + 1) << 8, t);
     take_pipe(sm, partition, row, t);
     Ends ends = execute(sm, partition, warp, row, step.access, t);
+    if (row.unit == Unit::MEMORY)
+        partition.accesses[partition.accessed++ % QUEUED_ACCESSES] = max(sm.shared->lsu_free,
+                                                                         sm.shared->tags_free);
     if (sm.shared->released)
         resume_released(sm, t, false);
     if (PROFILED)
