@@ -77,8 +77,8 @@ def test_hints_decide_which_loads_hit_in_the_l1(opcode: str, past: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("opcode", "passes"), [("LDG.E", 1), ("LDG.E.64", 1), ("LDG.E.U16", 2), ("LDG.E.S8", 2)]
+    ("opcode", "narrow"), [("LDG.E", 0), ("LDG.E.64", 0), ("LDG.E.U16", 1), ("LDS.U16", 0)]
 )
-def test_loads_of_less_than_a_word_have_a_second_pass(opcode: str, passes: int) -> None:
+def test_loads_of_less_than_a_word_are_narrow(opcode: str, narrow: int) -> None:
     decoded = decode((Instruction(0, None, opcode, "R2,[R4]", None),))
-    assert describe_code(decoded, bytes(16)).table["passes"].tolist() == [passes]
+    assert describe_code(decoded, bytes(16)).table["narrow"].tolist() == [narrow]

@@ -433,7 +433,7 @@ def test_the_load_that_waits_longest_is_issued_before_other_instructions() -> No
 
 
 def test_a_load_of_less_than_a_word_passes_twice_if_it_waits_for_data() -> None:
-    narrow = {**LOAD, "passes": 2}
+    narrow = {**LOAD, "narrow": 1}
     waits, hits = ([each] * 8 for each in (narrow, LOAD))
     assert run(waits).statistics.lsu - run(hits).statistics.lsu == 8
     waits, hits = ([each, USE] * 8 for each in (narrow, LOAD))

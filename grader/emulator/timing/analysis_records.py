@@ -28,6 +28,9 @@ class CodeRow:
     """0 for none, 1 for integers, 2 for floats, 3 for compare-and-swap."""
     past_l1: int
     """1: a load that always goes to the L2; 2: a load that can hit only lines in flight; else 0."""
+    narrow: int
+    """1 for loads of less than a word: an H200's SM takes 2 instead of 1 cycles for them if they
+    wait for data."""
 
 
 class Step:

@@ -12,7 +12,7 @@ from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.operands import GROUP_END, Constant, Immediate, Predicate, Register
 from grader.emulator.layouts.execution import SECTOR_BYTES
 from grader.emulator.timing.analysis_records import CodeRow
-from grader.emulator.timing.pipes import ALU, Kind, Pipe
+from grader.emulator.timing.pipes import ALU, Kind
 from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.timing_records import (
     AWAITS_BLOCKS,
@@ -112,7 +112,7 @@ def describe_code(decoded: Sequence[Decoded], encoding: bytes) -> CodeTable:
             pipe.unit,
             pipe.kind,
             pipe.latency_cycles,
-            _passes(instruction, pipe),
+            pipe.passes,
             control.stall_cycles,
             NO_SCOREBOARD if control.writes is None else control.writes,
             NO_SCOREBOARD if control.reads is None else control.reads,
@@ -122,6 +122,7 @@ def describe_code(decoded: Sequence[Decoded], encoding: bytes) -> CodeTable:
             _argument(instruction, pipe.kind),
             _atomic(instruction) if pipe.kind is Kind.ATOMIC else 0,
             _past_l1(instruction),
+            pipe.kind is Kind.LOAD and 0 < instruction.access_bytes < 4,
         )
     return CodeTable(
         table,
@@ -135,13 +136,6 @@ def describe_code(decoded: Sequence[Decoded], encoding: bytes) -> CodeTable:
         np.array([_reads_by_index(instruction) for instruction in decoded]),
         np.array([instruction.base in _MATRICES for instruction in decoded]),
     )
-
-
-def _passes(instruction: Decoded, pipe: Pipe) -> int:
-    """`CodeRow.passes`. Loads of less than a word pass the load/store unit twice if they wait for
-    data: an H200's SM takes 2.0 instead of 1.0 cycles for them."""
-    narrow = pipe.kind is Kind.LOAD and 0 < instruction.access_bytes < 4
-    return 2 if narrow else pipe.passes
 
 
 def _sources(instruction: Decoded) -> int:

@@ -42,7 +42,7 @@ at most all (H200: repeated reads of 24 to 96 MB)."""
 SCOREBOARDS, COPY_GROUPS = 6, 8
 OBJECTS = 64
 """Barrier objects of a block that the simulation follows."""
-QUEUED_ACCESSES = 14
+QUEUED_ACCESSES = 12
 """Instructions of a sub-partition that wait for the load/store unit; further ones cannot issue."""
 QUEUED_PRODUCTS = 7
 """Products of warp groups that a tensor core holds: an H200 issues 16 products of 64 x N x 16 until

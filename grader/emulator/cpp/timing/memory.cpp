@@ -547,8 +547,10 @@ static Ends prefetch(const SM &sm, const Warp &warp, const Access &access, doubl
 // Further data stage cycles of a load that waits for lines on their way to the L1.
 static double cycles_again(const SM &sm, const Warp &warp, const CodeRow &row, const Access &access)
 {
-    if (access.end - access.first > 1 || row.passes > 1)
-        return double(row.passes) - 1.0;
+    if (row.narrow)
+        return 1.0;
+    if (access.end - access.first > 1)
+        return 0.0;
     CacheLine &line = place_in_l1(sm, tag_of(sm, warp, sm.lines[access.first].number));
     return ++line.waiting > WAIT_TOGETHER ? WAIT_CYCLES : 0.0;
 }

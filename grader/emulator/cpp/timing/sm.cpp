@@ -138,7 +138,7 @@ static Choice choose_warp(const SM &sm, int64_t number, double t)
         }
         int64_t rank = w == partition.latest ? sm.warp_count : w;
         if (block < other.block || (block == other.block && rank > other.rank))
-            other = {w, block, rank, since};
+            other = {w, block, rank};
     }
     found.warp = load.warp >= 0 && load.block <= other.block ? load.warp : other.warp;
     return found;
