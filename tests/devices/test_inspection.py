@@ -206,13 +206,13 @@ def test_the_time_of_one_long_block_is_in_the_launch_s() -> None:
 
 
 def test_blocks_of_two_kinds_are_mixed_by_their_share() -> None:
-    """Every second block does 400 times the work: a warp of such a block takes as long as where all
+    """Every second block does 1000 times the work: a warp of such a block takes as long as where all
     do, for it waits for its own sums."""
     work = "int m = {}; " + SPIN.format("m") + " y[i] = a;"
     light, heavy, mixed = (
         last(run(ready(work.format(m)))[0]).modelled
         for m in (
-            f"{kind} ? 400 * (n / n) : n / n" for kind in ("b >> 20", "b >> 20 == 0", "b & 1")
+            f"{kind} ? 1000 * (n / n) : n / n" for kind in ("b >> 20", "b >> 20 == 0", "b & 1")
         )
     )
     assert light is not None and heavy is not None and mixed is not None  # noqa: PT018
