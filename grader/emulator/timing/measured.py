@@ -51,8 +51,8 @@ class Correction:
     high: float
 
     def of(self, ms: float, least: float = 0.0) -> tuple[float, tuple[float, float]]:
-        """A corrected time of at least `least` ms, and its interval."""
-        time = max(ms * self.factor, min(ms, least))
+        """A corrected time of at least `least` ms, which `ms` contains, and its interval."""
+        time = max(ms * self.factor, least)
         return time, (ms * self.low, max(time, ms * self.high))
 
 

@@ -43,9 +43,9 @@ constexpr double PREFETCH_QUEUE = 5000.0;
 // If DRAM reads more than this part of a buffer's sectors, all its prefetches arrive from there: a
 // load soon after must not find a line in the L2 because DRAM is charged for another one.
 constexpr double MAY_COME = 0.1;
-// Loads of a line that can wait for it together, and the data stage cycles of each further one: if
-// 8, 16 or 32 warps load the same new lines, each line takes 0.5, 3 and 10 cycles longer than in
-// the L1 (H200).
+// Loads that can wait for a line together, and the data stage cycles of each further load: if 8, 16
+// or 32 warps of an H200's SM load the same lines, new lines take 0.5, 3 and 10 cycles more than
+// lines in the L1.
 constexpr int64_t WAIT_TOGETHER = 9;
 constexpr double WAIT_CYCLES = 0.8;
 // Latency of an access without active lanes.

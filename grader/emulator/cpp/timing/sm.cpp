@@ -105,10 +105,16 @@ static Free find_free(const SM &sm, const Partition &partition)
     return free;
 }
 
-// A ready warp and its block's number; for loads, when it was ready; otherwise its rank.
+// The best of the ready warps that were offered: of the block that started first, the highest rank.
 struct Candidate {
-    int64_t warp = -1, block = INT64_MAX, rank = -1;
-    double since = NEVER;
+    int64_t warp = -1, block = INT64_MAX;
+    double rank = -NEVER;
+
+    void offer(int64_t w, int64_t of_block, double of_rank)
+    {
+        if (of_block < block || (of_block == block && of_rank > rank))
+            *this = {w, of_block, of_rank};
+    }
 };
 
 // The warp to issue, among those of the block that started first: the load that waits longest;
@@ -120,28 +126,23 @@ static Choice choose_warp(const SM &sm, int64_t number, double t)
 {
     const Partition &partition = sm.partitions[number];
     const Free free = find_free(sm, partition);
-    Choice found{-1, NEVER};
+    double wake = NEVER;
     Candidate load, other;
     for (int64_t w = number; w < sm.warp_count; w += SUB_PARTITIONS) {
         const Warp &warp = sm.warps[w];
         double since = warp.dependencies_end, at = max(since, free.units[warp.unit]);
         if (at > t) {
-            found.wake = min(found.wake, at);
+            wake = min(wake, at);
             continue;
         }
         int64_t block = sm.blocks[warp.place].number;
         int64_t kind = sm.table[sm.steps[warp.position].code].kind;
-        if (is_global(kind) && kind != Kind::STORE) {
-            if (block < load.block || (block == load.block && since < load.since))
-                load = {w, block, 0, since};
-            continue;
-        }
-        int64_t rank = w == partition.latest ? sm.warp_count : w;
-        if (block < other.block || (block == other.block && rank > other.rank))
-            other = {w, block, rank};
+        if (is_global(kind) && kind != Kind::STORE)
+            load.offer(w, block, -since);
+        else
+            other.offer(w, block, double(w == partition.latest ? sm.warp_count : w));
     }
-    found.warp = load.warp >= 0 && load.block <= other.block ? load.warp : other.warp;
-    return found;
+    return {load.block <= other.block ? load.warp : other.warp, wake};
 }
 
 // --- blocks --------------------------------------------------------------------------------------
