@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -19,6 +19,7 @@ from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.footprint import Footprint, Traffic, make_regions
 from grader.emulator.timing.kinds import Facts, find_kind, read_habits
 from grader.emulator.timing.l2 import count_requests
+from grader.emulator.timing.last_wave import WAVES, blocks_of_last_wave
 from grader.emulator.timing.measured import correct
 from grader.emulator.timing.parameters import Share, choose_carveout, find_parameters, find_share
 from grader.emulator.timing.profile import Profiled, simulate_profiled
@@ -34,8 +35,6 @@ MUCH = 0.5
 """A block that takes at least this fraction of a launch's time determines its kind."""
 NEIGHBOURS_FROM = 0.2
 """Fraction of DRAM's bandwidth up to which neighbouring blocks and DRAM rows are ignored."""
-WAVES = 4
-"""Waves of resident blocks during which blocks still start and end together."""
 
 
 def estimate(
@@ -72,6 +71,7 @@ class LaunchModel:
         self.active = min(figures.usable(shape.cluster_blocks), shape.blocks)
         self.rounds = math.ceil(shape.blocks / self.active)
         self.resident = max(1, min(shape.resident, self.rounds))
+        self.full = self.rounds - self.rounds % self.resident  # blocks of an SM in full waves
         self.footprint = Footprint(
             work.streams,
             shape.executed,
@@ -101,11 +101,20 @@ class LaunchModel:
         order = self.choose_order(min(self.rounds, self.resident))
         share = self.share_of_dram(self.run(order, self.resident))
         order = self.choose_order(self.count_simulated())
-        self.settled, found = self.settle(order, share)
+        wait, ran = self.settle(order, share)
+        whole = s.fraction == 1.0 and len(order) == self.rounds
+        use, ends = self.use(ran.statistics, share), ran.ends[: self.resident]
+        loaded, alike = max(use["dram"], use["l2"]), self.shape.unevenness < UNEVEN
+        last = blocks_of_last_wave(ends, self.shape.blocks, self.active, loaded)
+        self.last = last if alike else 0
+        if whole and self.full + self.last > self.rounds:
+            order = self.choose_order(self.full + self.last)
+            ran = self.run(order, self.resident, share, wait=wait)
+        self.settled = partial(self.make_sm, order, self.resident, share, wait)
+        found = ran.statistics
         call = f.heap_ns * f.clock_mhz / 1e3  # if no simulated block calls
         call = found.call_cycles / found.calls / self.active if found.calls else call
         self.calling = self.work.calls * call
-        whole = s.fraction == 1.0 and len(order) == self.rounds
         self.floor = max(self.floors(found))
         cycles = max(self.extend(found, share, whole=whole), self.floor)
         alone = 0.0  # no correction shortens a block that is alone at the end
@@ -246,21 +255,13 @@ class LaunchModel:
         rate of the time when all places were occupied. `whole`: all blocks of an SM were simulated
         to their end, and other SMs do hardly less.
         """
-        if whole and found.issued < UNEVEN * self.shape.executed * self.rounds / self.shape.blocks:
+        per_block = self.shape.executed / self.shape.blocks
+        if whole and found.issued < UNEVEN * per_block * max(self.rounds, self.full + self.last):
             return self.fullest_sm(found.cycles)
         rate = found.full_issued / found.full_cycles
         drain = found.cycles - found.full_cycles - (found.issued - found.full_issued) / rate
-        last = self.last_wave()
-        part = self.shape.executed / self.active
-        if last:
-            part = self.shape.executed / self.shape.blocks * (self.rounds - last)
-        return part / rate + max(0.0, drain) + self.run_alone(last, share)
-
-    def last_wave(self) -> int:
-        """Blocks that remain for the fullest SM when some of its places stay empty, if blocks still
-        start and end together: in the first few waves of similar blocks."""
-        alike = self.shape.unevenness < UNEVEN
-        return self.rounds % self.resident if alike and self.rounds < WAVES * self.resident else 0
+        part = per_block * self.full if self.last else self.shape.executed / self.active
+        return part / rate + max(0.0, drain) + self.run_alone(self.last, share)
 
     def run_alone(self, blocks: int, share: Share) -> float:
         """Cycles of this number of blocks without other resident blocks."""
@@ -338,22 +339,21 @@ class LaunchModel:
             self.calling,
         )
 
-    def settle(
-        self, order: np.ndarray, share: Share
-    ) -> tuple[Callable[[], SimulatedSM], Statistics]:
-        """Runs the blocks with the delay in DRAM's queues that corresponds to their own load, found
-        by bisection. Also returns a function that creates the same SM again."""
+    def settle(self, order: np.ndarray, share: Share) -> tuple[float, SimulatedSM]:
+        """The mean delay in DRAM's queues that corresponds to the load of these blocks, found by
+        bisection, and the SM after it has run them."""
         low, high, load, f = 0.0, 1.0, 0.0, self.figures
         for _ in range(9):
             wait = f.dram_queue * load / (1.0 - load)
-            found = self.run(order, self.resident, share, wait=wait).statistics
+            ran = self.run(order, self.resident, share, wait=wait)
+            found = ran.statistics
             made = found.dram_bytes * f.byte_cycles(self.active, share.part) / found.cycles
             if made < 0.05 or abs(made - load) < 0.004:
                 break
             low, high = (max(low, load), high) if made > load else (low, min(high, load))
             low, high = max(low, min(made, load)), min(high, max(made, load))
             load = 0.5 * (low + min(high, 0.99))
-        return partial(self.make_sm, order, self.resident, share, wait), found
+        return wait, ran
 
     def run(
         self,

@@ -48,6 +48,12 @@ constexpr double MAY_COME = 0.1;
 // lines in the L1.
 constexpr int64_t WAIT_TOGETHER = 9;
 constexpr double WAIT_CYCLES = 0.8;
+// Cycles from a waiting load's data to those of the next that waits for the same line.
+constexpr double RETURN_CYCLES = 1.0;
+// Cycles in which loads of a line with L1::no_allocate share a fetch: 4, 8, 16 and 32 warps that load
+// the same lines together fetch them 1, 2, 4 and 8 times (Nsight Compute on an H200), once for each
+// cycle in which the sub-partitions issue.
+constexpr double PAST_TOGETHER = 2.0;
 // Latency of an access without active lanes.
 constexpr double SKIPPED_CYCLES = 10.0;
 
@@ -393,17 +399,21 @@ static double load_line(const SM &sm, const Line &line, int64_t tag, int64_t pas
 {
     CacheLine &held = place_in_l1(sm, tag);
     bool local = line.number >= LOCAL_LINES;
-    bool past = past_l1 == 1 || (past_l1 == 2 && held.ready <= begin);
+    bool past = past_l1 == 1 || (past_l1 == 2 && t > held.used + PAST_TOGETHER);
     int64_t missing = line.touched & ~(past ? 0 : held.sectors);
     double count = count_sectors(missing);
     if (!local) {
         sm.statistics->load_sectors += count_sectors(line.touched);
         sm.statistics->load_hits += count_sectors(line.touched) - count;
     }
-    held.used = t;
-    if (missing == 0)
-        return held.ready;
-    held.waiting = 0;
+    if (past_l1 != 2 || missing != 0)
+        held.used = t;
+    if (missing == 0) {
+        bool waits = held.ready > begin;
+        held.waiting += waits;
+        return waits ? held.ready + double(held.waiting - 1) * RETURN_CYCLES : held.ready;
+    }
+    held.waiting = 1;
     int64_t stored = missing & held.sectors >> LINE_SECTORS;
     pass_slices(sm, count_sectors(stored) * sm.p->stored_read_cycles, begin);
     Fill kind = past_l1 == 1 ? Fill::PAST_L1 : Fill::L1;
@@ -552,7 +562,7 @@ static double cycles_again(const SM &sm, const Warp &warp, const CodeRow &row, c
     if (access.end - access.first > 1)
         return 0.0;
     CacheLine &line = place_in_l1(sm, tag_of(sm, warp, sm.lines[access.first].number));
-    return ++line.waiting > WAIT_TOGETHER ? WAIT_CYCLES : 0.0;
+    return line.waiting > WAIT_TOGETHER ? WAIT_CYCLES : 0.0;
 }
 
 static Ends access_global(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, double begin,
