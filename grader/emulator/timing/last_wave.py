@@ -11,7 +11,7 @@ from grader.emulator.timing.kinds import BUSY
 
 WAVES = 4
 """Waves of resident blocks during which blocks still start and end together."""
-ENDS_CYCLES, ENDS_PART, ENDS_LOADED = 100.0, 0.001, 0.03
+ENDS_CYCLES, ENDS_PART, ENDS_LOADED = 100.0, 0.002, 0.03
 """Standard deviation of equal blocks' ends on different SMs: in cycles, and as fractions of their
 duration: of all, and of loads from DRAM or the L2 at their bandwidth (H200: clocks of blocks that
 compute, exchange through shared memory, or load)."""

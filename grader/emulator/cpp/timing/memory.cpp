@@ -50,9 +50,9 @@ constexpr int64_t WAIT_TOGETHER = 9;
 constexpr double WAIT_CYCLES = 0.8;
 // Cycles from a waiting load's data to those of the next that waits for the same line.
 constexpr double RETURN_CYCLES = 1.0;
-// Cycles in which loads of a line with L1::no_allocate share a fetch: 4, 8, 16 and 32 warps that load
-// the same lines together fetch them 1, 2, 4 and 8 times (Nsight Compute on an H200), once for each
-// cycle in which the sub-partitions issue.
+// Cycles in which loads of a line with L1::no_allocate share a fetch: 4, 8, 16 and 32 warps that
+// load the same lines together fetch them 1, 2, 4 and 8 times (Nsight Compute on an H200), once for
+// each cycle in which the sub-partitions issue.
 constexpr double PAST_TOGETHER = 2.0;
 // Latency of an access without active lanes.
 constexpr double SKIPPED_CYCLES = 10.0;

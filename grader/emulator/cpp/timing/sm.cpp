@@ -46,7 +46,7 @@ constexpr int64_t FRESH = int64_t(1) << 42;
 // More than any cycle of a simulation.
 constexpr double LOADS_FIRST = 1e12;
 // See await_earlier.
-constexpr double EARLIER_PART = 0.6, FURTHER_READS = 1.7, SINGLE_READS = 7.0;
+constexpr double EARLIER_PART = 0.75, FURTHER_READS = 1.7, SINGLE_READS = 7.0;
 
 // --- choosing a warp -----------------------------------------------------------------------------
 
@@ -384,7 +384,7 @@ static double distinct_words(const SM &sm, int64_t access)
 
 // The cycle at which a load has read the results of earlier blocks, if its data arrive at `done`.
 // The slowest of these blocks has its result later than this block: on an H200 by half of the time
-// that this block took for its own (solutions/scan.cu; 0.6 fits the times). Then the warp reads
+// that this block took for its own (solutions/scan.cu; 0.75 fits the times). Then the warp reads
 // further and further back.
 static double await_earlier(const SM &sm, Warp &warp, const CodeRow &row, double t, double done)
 {
