@@ -22,10 +22,11 @@ def blocks_of_last_wave(ends: np.ndarray, blocks: int, sms: int, loaded: float) 
     when blocks no longer start and end together. `ends`: cycles at which the resident blocks of an
     SM end; `blocks`: of the grid; `loaded`: used fraction of the bandwidth of DRAM or the L2.
 
-    Each block that ends makes place for one. If the blocks of an SM end together, a few SMs get as
-    many as they hold, and others none: on an H200, 165 blocks after a wave of four per SM take as
-    long as 528, and blocks that end one after another are spread evenly. If DRAM or the L2 is the
-    limit, SMs with fewer blocks leave it to the others, and how blocks spread matters little."""
+    Each block that ends makes place for one. If the blocks of an SM end one after another, the last
+    ones are spread evenly. If they end together, a few SMs get as many as they hold, and others
+    none: on an H200, 99 blocks after a wave of 396 take as long as 354 (tails/last_wave.cu). If
+    DRAM or the L2 is the limit, SMs with fewer blocks leave it to the others, and it matters little
+    how blocks are spread."""
     resident, rounds = len(ends), -(-blocks // sms)
     even = rounds % resident if rounds < WAVES * resident else 0
     if not even or loaded > BUSY:

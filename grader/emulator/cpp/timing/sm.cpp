@@ -6,10 +6,10 @@
 // that has not issued for the longest time. A warp is ready when its stall count has passed, the
 // scoreboards of its wait mask are free, and the pipe of its instruction can take it: the control
 // bits of the machine code contain the dependencies. Issue waits for the register banks, and all
-// stall counts stand still until then. memory.cpp
-// has the memory system. Each unit serves its requests in order; its state is the cycle at which it
-// is free, so that an instruction's end is known at its issue. sm_profiled.cpp compiles this file
-// again with the profile: a test at run time would take 5 %.
+// stall counts stand still until then. memory.cpp has the memory system. Each unit serves its
+// requests in order; its state is the cycle at which it is free, so that an instruction's end is
+// known at its issue. sm_profiled.cpp compiles this file again with the profile: a test at run time
+// would take 5 %.
 #include "timing/timing.h"
 
 #ifndef PROFILED
