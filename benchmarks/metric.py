@@ -3,7 +3,7 @@
 The errors are a Gaussian process over the launches' traits (grader/emulator/timing/measured.py).
 `learn` finds the distance per unit of each trait, and the other parameters, that predict the errors
 of kernels best when all times of the kernel are left out: the least mean negative logarithm of a
-Student t density with two degrees of freedom, which does not try to explain a few large errors.
+Student t density, which does not try to explain a few large errors.
 
 A row whose error is far from its prediction gets a *doubt*: an additional standard deviation of its
 own, so that it does not move its neighbours. Examples are submissions that did other work when they
@@ -31,8 +31,9 @@ ROUNDS, STEPS = 6, 15
 """Rounds, each a search of the parameters and a choice of doubts, and steps of a search."""
 CHOICES = 5
 """Choices of doubts per round: the prediction of a row depends on the doubts of its neighbours."""
-FREEDOM = 2.0
-"""Degrees of freedom of the t density."""
+FREEDOM = 8.0
+"""Degrees of freedom of the t density. With two, the predicted deviations are so small that an
+interval needs 3.4 of them on each side to contain nine of ten times; with eight, 2.2."""
 PRIOR = 1e-3
 """Cost of the logarithm of a trait's scale: traits without influence keep a scale of about 1."""
 LEAST_NOISE = 4e-5

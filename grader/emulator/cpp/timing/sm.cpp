@@ -523,8 +523,8 @@ static void issue(const SM &sm, Partition &partition, Warp &warp, double t)
 // --- running -------------------------------------------------------------------------------------
 
 // The stall counts of a sub-partition's warps stand still while an issue waits: chains of
-// instructions that read two registers of a bank take 4, 5, 6 and 8 cycles per instruction with 1,
-// 2, 3 and 4 warps (H200).
+// instructions that read two registers of a bank take 4, 5, 6 and 8 cycles per instruction with 1
+// to 4 warps on an H200 (here 4, 4, 6 and 8).
 static void hold_back(const SM &sm, int64_t number, double t, double until)
 {
     if (until <= t)
