@@ -12,9 +12,9 @@ from grader.emulator.timing.kinds import BUSY
 WAVES = 4
 """Waves of resident blocks during which blocks still start and end together."""
 ENDS_CYCLES, ENDS_PART, ENDS_LOADED = 100.0, 0.002, 0.03
-"""Standard deviation of equal blocks' ends on different SMs: in cycles, and as fractions of their
-duration: of all, and of loads from DRAM or the L2 at their bandwidth (H200: clocks of blocks that
-compute, exchange through shared memory, or load)."""
+"""Equal blocks end at different times on different SMs. The standard deviation is the sum of some
+cycles, a part of the blocks' duration, and a further part at the full bandwidth of DRAM or the L2
+(H200: clocks of blocks that compute, exchange through shared memory, or load)."""
 
 
 def blocks_of_last_wave(ends: np.ndarray, blocks: int, sms: int, loaded: float) -> int:

@@ -107,8 +107,9 @@ class LaunchModel:
         loaded, alike = max(use["dram"], use["l2"]), self.shape.unevenness < UNEVEN
         last = blocks_of_last_wave(ends, self.shape.blocks, self.active, loaded)
         self.last = last if alike else 0
-        if whole and self.full + self.last > self.rounds:
-            order = self.choose_order(self.full + self.last)
+        self.most = max(self.rounds, self.full + self.last)  # blocks of the SM with most blocks
+        if whole and self.most > self.rounds:
+            order = self.choose_order(self.most)
             ran = self.run(order, self.resident, share, wait=wait)
         self.settled = partial(self.make_sm, order, self.resident, share, wait)
         found = ran.statistics
@@ -256,7 +257,7 @@ class LaunchModel:
         to their end, and other SMs do hardly less.
         """
         per_block = self.shape.executed / self.shape.blocks
-        if whole and found.issued < UNEVEN * per_block * max(self.rounds, self.full + self.last):
+        if whole and found.issued < UNEVEN * per_block * self.most:
             return self.fullest_sm(found.cycles)
         rate = found.full_issued / found.full_cycles
         drain = found.cycles - found.full_cycles - (found.issued - found.full_issued) / rate

@@ -110,9 +110,9 @@ static Free find_free(const SM &sm, const Partition &partition)
 
 // The order of a block's warps: loads first, of which the warp issues that has not issued for the
 // longest time; then the warp that issued last; then again the warp that has not issued for the
-// longest time. On an H200, 5 to 8 warps of a sub-partition with equal chains of instructions end
-// within 5 % of their time; and the warps of a block load at about the same time, and wait together
-// if the data are new (costs/shared_lines.cu).
+// longest time. On an H200, 4 to 8 warps of a sub-partition with equal chains of instructions end
+// within 10 % of their time; and the warps of a block load at about the same time, and wait
+// together if the data are new (costs/shared_lines.cu).
 static double rank_of(const CodeRow &row, const Warp &warp, bool latest)
 {
     if (is_global(row.kind) && row.kind != Kind::STORE)
