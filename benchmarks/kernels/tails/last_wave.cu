@@ -1,4 +1,4 @@
-// Grids of 1.25 to 1.9 waves whose resident blocks end together (how 0: shared memory, 1: barriers), nearly together
+// Grids of 1.25 to 2.5 waves whose resident blocks end together (how 0: shared memory, 1: barriers), nearly together
 // (2: loads from the L2, 3: from DRAM), or one after another (4: arithmetic).
 // run: --size blocks=495 --size how=0 --size bytes=73728 --input x=normal:67108864 --output y=float32:256*blocks
 // run: --size blocks=750 --size how=0 --size bytes=73728 --input x=normal:67108864 --output y=float32:256*blocks
