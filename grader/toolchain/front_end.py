@@ -1,8 +1,9 @@
 """A compilation by an nvcc whose front end is kept ready (ready.py).
 
-nvcc runs gcc's preprocessor, cicc and ptxas. Every preprocessed submission begins with the same
-text, that of `cuda_runtime.h`, so cicc reads this text once: the stand-in includes it, and then the
-rest of the submission, where cicc stops. The compiler meets the same text with the same options as
+nvcc runs gcc's preprocessor, cicc and ptxas. Every submission begins with `cuda_runtime.h`, so gcc
+reads it once: a stand-in for the submission includes the submission, where gcc stops. Every
+preprocessed submission begins with the same text, so cicc reads it once: another stand-in includes
+this text, and then the rest, where cicc stops. Both meet the same text with the same options as
 under nvcc, which prints them (`--dryrun`).
 """
 
@@ -17,14 +18,24 @@ from string import Template
 from grader.records import Completed
 from grader.toolchain.ready import ReadyRun, Start
 from grader.toolchain.workspace import (
+    DEPENDENCIES_NAME,
     SOURCE_NAME,
     Compiler,
     Workspace,
-    compile_options,
+    nvcc_command,
     run_nvcc,
 )
 
-_PREPROCESSED = "submission.ii"
+PREPROCESSED_NAME = "submission.ii"
+PREPROCESSOR_BYTES = 1 << 30
+"""Memory of the preprocessor. CUB as a whole takes 200 MB; `#include "/dev/zero"` takes all."""
+_MAIN, _TEXT = "stand-in.cu", "headers.ii"
+_SEES_MAIN = re.compile(
+    rb'\bpragma\s+once\b|"once"|\binclude_next\b|__(?:INCLUDE_LEVEL|BASE_FILE)__'
+)
+"""What differs between gcc's main file and an included file."""
+_CONTINUED = re.compile(rb"\\[ \t\r]*\n")
+"""The end of a line that the next one continues."""
 _STAND_IN = "submission.cup"
 """cicc preprocesses files of this type."""
 _HEADERS, _REST = "headers.h", "rest.h"
@@ -35,8 +46,9 @@ _BEGIN = f'\n# 1 "{SOURCE_NAME}"\n'
 
 @dataclass(frozen=True)
 class _Steps:
-    """The steps of nvcc after the preprocessor, for files of other names, and their variables."""
+    """The steps of nvcc, for files of other names, and their variables."""
 
+    gcc: tuple[str, ...]
     cicc: tuple[str, ...]
     ptxas: tuple[str, ...]
     env: tuple[tuple[str, str], ...]
@@ -65,10 +77,10 @@ def translate_ready(compiler: Compiler, workspace: Workspace) -> Completed | Non
     run, steps = compiler.run, _find_steps(compiler, workspace)
     if not isinstance(run, ReadyRun) or steps is None:
         return None
-    preprocessed = run_nvcc(compiler, workspace, "-E", output=_PREPROCESSED)
+    preprocessed = run_preprocessor(compiler, workspace)
     if preprocessed.limit or preprocessed.returncode != 0:
         return None
-    text = (workspace.out / _PREPROCESSED).read_text(encoding="utf-8", errors="surrogateescape")
+    text = (workspace.out / PREPROCESSED_NAME).read_text("utf-8", "surrogateescape")
     headers, begin, rest = text.partition(_BEGIN)
     if not begin:
         return None
@@ -83,6 +95,42 @@ def translate_ready(compiler: Compiler, workspace: Workspace) -> Completed | Non
     (workspace.out / PTX_NAME).write_bytes(made[0])
     printed, warned = (part.decode("utf-8", "replace") for part in made[1:])
     return Completed(0, preprocessed.stdout + printed, preprocessed.stderr + warned)
+
+
+def run_preprocessor(compiler: Compiler, workspace: Workspace) -> Completed:
+    """Preprocesses as `nvcc -E` does, with the same warnings, to PREPROCESSED_NAME, and lists the
+    included files."""
+    return _preprocess_ready(compiler, workspace) or run_nvcc(
+        compiler, workspace, "-E", output=PREPROCESSED_NAME
+    )
+
+
+def _preprocess_ready(compiler: Compiler, workspace: Workspace) -> Completed | None:
+    """None where this is not possible or fails, or where gcc would warn: its warnings name the
+    files around the submission."""
+    run, steps = compiler.run, _find_steps(compiler, workspace)
+    source = (workspace.source / SOURCE_NAME).read_bytes()
+    if not isinstance(run, ReadyRun) or steps is None:
+        return None
+    if _SEES_MAIN.search(_CONTINUED.sub(b"", source)):
+        return None
+    memory = min(compiler.limits.memory_bytes, PREPROCESSOR_BYTES)
+    seconds = compiler.limits.wall_seconds
+    limits = replace(compiler.limits, cpu_seconds=seconds, memory_bytes=memory)
+    stand_in = (_MAIN, f'#include "{SOURCE_NAME}"\n')
+    tool = run.tool(Start(steps.gcc, (stand_in,), SOURCE_NAME, 1, steps.env), limits)
+    made = tool.ask(source, ("stdout", "stderr", DEPENDENCIES_NAME), limits)
+    if made is None or made[1]:
+        return None
+    begin, end = f'# 1 "{_MAIN}"\n# 1 "{SOURCE_NAME}" 1\n', f'# 2 "{_MAIN}" 2\n'
+    headers, found, body = (tool.read(_TEXT) + made[0]).partition(begin.encode())
+    if not found or not body.endswith(end.encode()):
+        return None
+    headers = headers.replace(_MAIN.encode(), SOURCE_NAME.encode())
+    text = headers + _BEGIN[1:].encode() + body.removesuffix(end.encode())
+    (workspace.out / PREPROCESSED_NAME).write_bytes(text)
+    (workspace.out / DEPENDENCIES_NAME).write_bytes(made[2])
+    return Completed(0, "", "")
 
 
 def needs_all_features(completed: Completed, arch: str) -> bool:
@@ -102,22 +150,28 @@ def _find_steps(compiler: Compiler, workspace: Workspace) -> _Steps | None:
 
 
 def _read_steps(compiler: Compiler, workspace: Workspace) -> _Steps | None:
-    argv = [str(compiler.nvcc.path), "-cubin", *compile_options(compiler.arch), SOURCE_NAME]
-    argv += ["--dryrun", "--keep"]
+    argv = [*nvcc_command(compiler, "-cubin"), "--dryrun", "--keep"]
     printed = compiler.run(argv, cwd=workspace.source, limits=compiler.limits).stderr
     lines = [line.removeprefix("#$ ") for line in printed.splitlines()]
     env = dict(line.split("=", 1) for line in lines if re.match(r"\w+=", line))
     commands = [
-        shlex.split(Template(line).safe_substitute(env)) for line in lines if ".ptx" in line
+        shlex.split(Template(line).safe_substitute(env))
+        for line in lines
+        if ".ii" in line or ".ptx" in line
     ]
-    if [Path(command[0]).name for command in commands] != ["cicc", "ptxas"]:
+    if [Path(command[0]).name for command in commands] != ["gcc", "cicc", "ptxas"]:
         return None
-    cicc, ptxas = commands
+    gcc, cicc, ptxas = commands
     inputs = [each for each in cicc if each.endswith(".ii")]
     if len(inputs) != 1:
         return None
+    gcc[gcc.index(SOURCE_NAME)] = _MAIN
+    gcc[gcc.index("-MF") + 1] = DEPENDENCIES_NAME
+    at = gcc.index("-o")
+    gcc[at : at + 2] = []
+    gcc = ["/bin/sh", "-c", f'exec "$@" > {_TEXT}', "gcc", *gcc]
     cicc[cicc.index(inputs[0])] = _STAND_IN
     cicc[cicc.index("-o") + 1] = PTX_NAME
     end = next(at for at, each in enumerate(ptxas) if each.endswith(".ptx"))
     kept = {name: value for name, value in env.items() if name in ("PATH", "NVVMIR_LIBRARY_DIR")}
-    return _Steps(tuple(cicc), tuple(ptxas[:end]), tuple(kept.items()))
+    return _Steps(tuple(gcc), tuple(cicc), tuple(ptxas[:end]), tuple(kept.items()))

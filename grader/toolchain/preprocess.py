@@ -13,11 +13,13 @@ from grader.records import CompileMistake, Evaded, ForeignFile, RunTool, Submiss
 from grader.toolchain.blame import settle
 from grader.toolchain.dependencies import check_directives, check_failed_run, read_dependencies
 from grader.toolchain.diagnostics import explain_failed_run
+from grader.toolchain.front_end import (
+    PREPROCESSED_NAME,
+    PREPROCESSOR_BYTES,
+    run_preprocessor,
+)
 from grader.toolchain.nvcc import Nvcc
-from grader.toolchain.workspace import Compiler, compile_options, open_workspace, run_nvcc
-
-_OUTPUT_NAME = "submission.ii"
-_MEMORY_BYTES = 1 << 30  # CUB as a whole takes 200 MB; `#include "/dev/zero"` takes all memory.
+from grader.toolchain.workspace import Compiler, compile_options, open_workspace
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ def preprocess(
     key = _key(submission, macro_names, nvcc, arch)
     if (known := recall(cache, key, Preprocessed)) is not None:
         return known
-    limits = replace(limits, memory_bytes=min(limits.memory_bytes, _MEMORY_BYTES))
+    limits = replace(limits, memory_bytes=min(limits.memory_bytes, PREPROCESSOR_BYTES))
     compiler = Compiler(nvcc, arch, run, limits)
     made = settle(lambda: _preprocess(submission, macro_names, compiler), compiler)
     if isinstance(made, Preprocessed):
@@ -86,9 +88,9 @@ def _preprocess(
 ) -> Preprocessed | CompileMistake | ForeignFile | Evaded:
     marker = f"__grader_macro_{submission.sha256[:16]}"
     with open_workspace(submission.text + _marker_lines(macro_names, marker)) as workspace:
-        completed = run_nvcc(compiler, workspace, "-E", output=_OUTPUT_NAME)
+        completed = run_preprocessor(compiler, workspace)
         if completed.limit is None and completed.returncode == 0:
-            text = (workspace.out / _OUTPUT_NAME).read_text(errors="replace")
+            text = (workspace.out / PREPROCESSED_NAME).read_text(errors="replace")
             return check_directives(text) or Preprocessed(
                 read_dependencies(workspace), _read_macros(text, macro_names, marker)
             )

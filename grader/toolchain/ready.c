@@ -1,11 +1,13 @@
 /* Preloaded into a tool. Where the tool opens the file INPUT for the OPENING-th time, it stops, and
-   forks for each request, the path of a folder: a child goes to this folder, opens INPUT there, and
-   goes on. Its wait status is written to the folder's `status`. The tool ends with its client. */
+   forks for each request, the path of a folder: a child goes to the folder WORK in it, opens INPUT
+   there, and goes on. Its wait status is written to the folder's `status`. The tool ends with its
+   client. Named pipes lose their names before a child could open them as its input. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -13,6 +15,7 @@
 #include <unistd.h>
 
 typedef FILE *(*Open)(const char *, const char *);
+typedef int (*OpenFile)(const char *, int, ...);
 
 static void redirect(int descriptor, const char *path) {
     if (dup2(open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600), descriptor) < 0)
@@ -25,16 +28,21 @@ static void answer(const char *folder) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (chdir(folder) != 0 || setpgid(0, 0) != 0)
         _exit(1);
+    const int answers = open("status", O_WRONLY | O_CLOEXEC);
+    unlink("status");
     const pid_t child = fork();
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
+        close(answers);
         redirect(1, "stdout");
         redirect(2, "stderr");
+        if (chdir(WORK) != 0)
+            _exit(1);
         return;
     }
     int status = -1;
     waitpid(child, &status, 0);
-    if (write(open("status", O_WRONLY), &status, sizeof status) != sizeof status)
+    if (write(answers, &status, sizeof status) != sizeof status)
         _exit(1);
     kill(0, SIGKILL);
 }
@@ -44,6 +52,7 @@ static void serve(void) {
     /* without blocking: the client may have ended */
     const int requests = open("requests", O_RDONLY | O_NONBLOCK);
     char folder[PATH_MAX];
+    unlink("requests");
     fcntl(requests, F_SETFL, 0);
     while (read(requests, folder, sizeof folder) == sizeof folder) {
         while (waitpid(-1, NULL, WNOHANG) > 0)
@@ -61,18 +70,31 @@ static void serve(void) {
     _exit(0);
 }
 
-static FILE *open_as(const char *symbol, const char *path, const char *mode) {
+/* The path to open instead of this one. */
+static const char *redirected(const char *path) {
     static int opened;
     const char *name = strrchr(path, '/');
-    Open open_file;
-    *(void **)&open_file = dlsym(RTLD_NEXT, symbol);
-    if (strcmp(name == NULL ? path : name + 1, INPUT) == 0 && ++opened == OPENING) {
-        serve();
-        path = INPUT;
-    }
-    return open_file(path, mode);
+    if (strcmp(name == NULL ? path : name + 1, INPUT) != 0 || ++opened != OPENING)
+        return path;
+    serve();
+    return INPUT;
 }
 
-FILE *fopen(const char *path, const char *mode) { return open_as("fopen", path, mode); }
+static void *find_next(const char *symbol) { return dlsym(RTLD_NEXT, symbol); }
 
-FILE *fopen64(const char *path, const char *mode) { return open_as("fopen64", path, mode); }
+FILE *fopen(const char *path, const char *mode) {
+    return ((Open)find_next("fopen"))(redirected(path), mode);
+}
+
+FILE *fopen64(const char *path, const char *mode) {
+    return ((Open)find_next("fopen64"))(redirected(path), mode);
+}
+
+/* gcc's preprocessor opens its input so. */
+int open(const char *path, int flags, ...) {
+    va_list arguments;
+    va_start(arguments, flags);
+    const mode_t mode = flags & O_CREAT ? va_arg(arguments, mode_t) : 0;
+    va_end(arguments);
+    return ((OpenFile)find_next("open"))(redirected(path), flags, mode);
+}

@@ -25,7 +25,9 @@ from grader.records import Completed, RunTool, ToolLimits
 
 _LIBRARY = Path(__file__).with_name("ready.c")
 _HOME = "grader-ready-"
-_OPTIONS = ("-shared", "-fPIC", "-O1", f'-DHOME="{_HOME}"')
+_WORK = "work"
+_OPTIONS = ("-shared", "-fPIC", "-O1", f'-DHOME="{_HOME}"', f'-DWORK="{_WORK}"')
+_STANDARD = ("stdout", "stderr")
 _STATUS_BYTES = 4
 _PATH_BYTES = 4096  # PATH_MAX
 _POLL_SECONDS = 0.05
@@ -73,8 +75,9 @@ class ReadyTool:
         tool writes for this input. None if it is not usable, fails, or reaches a limit: then the
         usual way gives the result, or the reason why there is none."""
         with tempfile.TemporaryDirectory(dir=self._home.name) as name:
-            folder = Path(name)
-            (folder / self._start.input_name).write_bytes(content)
+            folder, work = Path(name), Path(name) / _WORK
+            work.mkdir()
+            (work / self._start.input_name).write_bytes(content)
             status = _open_pipe(folder / "status")
             try:
                 os.write(self._requests, os.fsencode(name).ljust(_PATH_BYTES, b"\0"))
@@ -82,7 +85,15 @@ class ReadyTool:
                     return None
             finally:
                 os.close(status)
-            return [(folder / output).read_bytes() for output in outputs]
+            return [
+                (folder if output in _STANDARD else work).joinpath(output).read_bytes()
+                for output in outputs
+            ]
+
+    def read(self, name: str) -> bytes:
+        """The contents of a file in the tool's folder; after an answer, those that it wrote until
+        it stopped."""
+        return (self._tool / name).read_bytes()
 
     def close(self) -> None:
         """Ends the tool and removes its files."""

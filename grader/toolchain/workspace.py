@@ -62,18 +62,21 @@ def compile_options(arch: str) -> tuple[str, ...]:
     return (*OPTIONS, f"-arch={arch}")
 
 
+def nvcc_command(compiler: Compiler, action: str, *, dependencies: str = "-MD") -> list[str]:
+    """The command line of `nvcc action` on the submission, without its output. `dependencies` are
+    options of gcc's preprocessor; its list of files is the workspace's `dependencies`."""
+    listing = f"{dependencies},-MF,../out/{DEPENDENCIES_NAME},-MT,all,-fno-diagnostics-show-caret"
+    options = (*compile_options(compiler.arch), "-Xcompiler", listing)
+    return [str(compiler.nvcc.path), action, *options, SOURCE_NAME]
+
+
 def run_nvcc(
     compiler: Compiler, workspace: Workspace, action: str, *, output: str, dependencies: str = "-MD"
 ) -> Completed:
-    """Run `nvcc action` (`-E`, `-cubin`) on the submission. The limits' time is processor time.
-    Raises GraderError if the compiler gets less than half of it in four times as long.
-
-    `dependencies` are options of gcc's preprocessor; its list of files is the workspace's
-    `dependencies`.
-    """
-    listing = f"{dependencies},-MF,../out/{DEPENDENCIES_NAME},-MT,all,-fno-diagnostics-show-caret"
-    argv = [str(compiler.nvcc.path), action, *compile_options(compiler.arch)]
-    argv += ["-Xcompiler", listing, "-o", f"../out/{output}", SOURCE_NAME]
+    """Run `nvcc action` (`-E`, `-cubin`) on the submission; `dependencies`: see `nvcc_command`. The
+    limits' time is processor time. Raises GraderError if the compiler gets less than half of it in
+    four times as long."""
+    argv = [*nvcc_command(compiler, action, dependencies=dependencies), "-o", f"../out/{output}"]
     seconds = compiler.limits.wall_seconds
     limits = replace(compiler.limits, wall_seconds=_WALL_FACTOR * seconds, cpu_seconds=seconds)
     completed = compiler.run(argv, cwd=workspace.source, limits=limits)

@@ -22,11 +22,13 @@ from grader.toolchain import front_end
 from grader.toolchain.artifacts import Artifacts
 from grader.toolchain.compilation import NotCompiled, find_artifacts
 from grader.toolchain.cubin import read_labels
+from grader.toolchain.dependencies import read_dependencies
 from grader.toolchain.elf import Elf
+from grader.toolchain.front_end import PREPROCESSED_NAME, run_preprocessor
 from grader.toolchain.line_table import read_lines
 from grader.toolchain.nvdisasm import begin_to_read, parse_disassembly
 from grader.toolchain.ready import ReadyRun, ReadyTool, Start
-from grader.toolchain.workspace import SOURCE_NAME
+from grader.toolchain.workspace import SOURCE_NAME, Compiler, open_workspace
 
 from .conftest import make_submission
 
@@ -116,6 +118,41 @@ def test_mistakes_have_the_messages_of_nvcc(text: str, plain: Toolchain, ready: 
     made = make(ready, source)
     assert not isinstance(made, Artifacts)
     assert made == make(plain, source)
+
+
+PREPROCESSED = {
+    "the solution": (ROOT / "solutions/transpose.cu").read_text(encoding="utf-8"),
+    "no end of the last line": "#include <cmath>\nint x = __LINE__ + __COUNTER__;",
+    "names": 'const char *a = __FILE__; // größer\n#line 3 "stand-in.cu"\nint b = __LINE__;\n',
+    "markers": '# 1 "submission.cu" 1\nint a;\n# 2 "stand-in.cu" 2\nint b;\n# 1 "stand-in.cu"\n',
+    "itself": "#ifndef A\n#define A\n#include __FILE__\n#endif\nint x = A + 1;\n",
+    "level": "int level = __INCLUDE_LEVEL__;\n",
+    "base": "const char *base = __BASE_FILE__;\n",
+    "warning": "#warning look\nint x;\n",
+    "once": "#pragma once\nint x;\n",
+    "spliced once": "#pragma on\\\nce\nint x;\n",
+    "missing": '#include "stdout"\n',
+    "a pipe of the tool": '#include "../status"\n',
+    "the tool's pipe": '#include "../../tool/requests"\n',
+    "the stand-in": '#include "stand-in.cu"\n',
+    "open": "#if 1\n",
+    "error": "#error no\n",
+}
+
+
+@pytest.mark.parametrize("name", PREPROCESSED)
+def test_a_ready_preprocessor_makes_the_same(name: str, plain: Toolchain, ready: Toolchain) -> None:
+    """And answers at once."""
+    results = []
+    for tools in (plain, ready):
+        compiler = Compiler(tools.nvcc, "sm_90", tools.run, ToolLimits(wall_seconds=5.0))
+        with open_workspace(PREPROCESSED[name]) as workspace:
+            completed = run_preprocessor(compiler, workspace)
+            made = workspace.out / PREPROCESSED_NAME
+            text = made.read_bytes() if completed.returncode == 0 else None
+            files = read_dependencies(workspace) if completed.returncode == 0 else ()
+            results.append((completed, text, files))
+    assert results[0] == results[1]
 
 
 def test_a_single_compilation_is_nvcc_s_own(monkeypatch: pytest.MonkeyPatch) -> None:
