@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
@@ -141,52 +141,48 @@ def parse_disassembly(
     missing.
     """
     _, functions = json.loads(listing)
+    starts: dict[str, list[int]] = {}
+    for label in sorted(labels.values(), key=lambda label: label.offset):
+        starts.setdefault(label.section, []).append(label.offset)
     sections: dict[str, list[SassInstruction]] = {}
     for function in functions:
         label = labels[function["function-name"]]
+        place = _Place(label.offset, lines.get(label.section, NO_LINES), starts[label.section])
         section = sections.setdefault(label.section, [])
-        section += _parse_instructions(function, label.offset, labels, code[label.section])
+        section += _parse_instructions(function, place, labels, code[label.section])
     for name, section in sections.items():
         section.sort(key=lambda instruction: instruction.offset)
         if [instruction.offset for instruction in section] != list(
             range(0, len(code[name]), INSTRUCTION_BYTES)
         ):
             raise GraderError(f"nvdisasm does not list all of {name}.", _VERSIONS_ADVICE)
-    starts: dict[str, list[int]] = {}
-    for label in sorted(labels.values(), key=lambda label: label.offset):
-        starts.setdefault(label.section, []).append(label.offset)
-    return {
-        name: _give_lines(section, lines.get(name, NO_LINES), starts[name])
-        for name, section in sections.items()
-    }
+    return {name: tuple(section) for name, section in sections.items()}
 
 
-def _give_lines(
-    section: Iterable[SassInstruction], table: LineTable, functions: Sequence[int]
-) -> tuple[SassInstruction, ...]:
-    """The instructions of a section with their lines. `functions`: where its functions start, in
-    order."""
-    return tuple(
-        replace(
-            each,
-            line=table.line_at(
-                each.offset, since=functions[bisect_right(functions, each.offset) - 1]
-            ),
-        )
-        for each in section
-    )
+@dataclass(frozen=True)
+class _Place:
+    """Where a listed function starts in its section, the section's lines, and where all functions
+    of the section start, in order."""
+
+    start: int
+    lines: LineTable
+    functions: Sequence[int]
+
+    def line_at(self, offset: int) -> int | None:
+        since = self.functions[bisect_right(self.functions, offset) - 1]
+        return self.lines.line_at(offset, since=since)
 
 
 def _parse_instructions(
     function: Mapping[str, object],
-    start: int,
+    place: _Place,
     labels: Mapping[str, Label],
     code: bytes,
 ) -> Iterator[SassInstruction]:
     instructions = function["sass-instructions"]
     assert isinstance(instructions, list)
     for i, instruction in enumerate(instructions):
-        offset = start + i * INSTRUCTION_BYTES
+        offset = place.start + i * INSTRUCTION_BYTES
         yield SassInstruction(
             offset=offset,
             predicate=instruction.get("predicate"),
@@ -196,7 +192,7 @@ def _parse_instructions(
                 _read_operands(instruction, labels),
                 code[offset : offset + INSTRUCTION_BYTES],
             ),
-            line=None,
+            line=place.line_at(offset),
         )
 
 

@@ -92,8 +92,12 @@ def register_and_predicate_values(i: Decoded) -> Values:
 
 def _all_operands(i: Decoded) -> list[tuple[int, Operand]]:
     """The operands of an instruction with their positions, then its guard and its lane mask."""
-    behind = ((GUARD, i.guard), (NAMED, i.named))
-    return [*enumerate(i.operands), *((at, each) for at, each in behind if each is not None)]
+    found = list(enumerate(i.operands))
+    if i.guard is not None:
+        found.append((GUARD, i.guard))
+    if i.named is not None:
+        found.append((NAMED, i.named))
+    return found
 
 
 def operand_at(i: Decoded, position: int) -> Operand | None:

@@ -99,8 +99,8 @@ def find_flow(i: Decoded) -> ControlFlow | None:
 
 def _name_lanes(flow: Flow) -> Flow:
     """Adds to collective operations the lane masks that earlier instructions name for them."""
-    code = [i for block in flow.blocks for i in block.instructions]
-    gathering = {i.index for i in code if (found := look_up(i)) and found.gathers}
+    code = {i.index: i for block in flow.blocks for i in block.instructions}
+    gathering = {index for index, i in code.items() if (found := look_up(i)) and found.gathers}
     if not gathering:
         return flow
     blocks = tuple(

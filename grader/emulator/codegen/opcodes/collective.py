@@ -6,7 +6,7 @@ execute the operation together as a path, and ENDCOLLECTIVE sends each lane back
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 from llvmlite import ir
 
@@ -213,9 +213,10 @@ def _report(e: Emitter, code: int, lane: Value, lanes: Value) -> None:
     e.call("report_lanes", e.context_pointer, e.warp_pointer, *words)
 
 
-def lanes_named_before(code: Sequence[Decoded], i: Decoded) -> Operand | None:
-    """The lane mask of the WARPSYNC before an instruction, if there is one."""
-    near = [each for each in code if i.index - _BETWEEN <= each.index < i.index]
+def lanes_named_before(code: Mapping[int, Decoded], i: Decoded) -> Operand | None:
+    """The lane mask of the WARPSYNC before an instruction, if there is one. `code`: the
+    instructions by index."""
+    near = [code[index] for index in range(i.index - _BETWEEN, i.index) if index in code]
     syncs = [each for each in near if each.base == "WARPSYNC"]
     if not syncs or syncs[-1].has("COLLECTIVE") or syncs[-1].has("EXCLUSIVE"):
         return None
