@@ -69,7 +69,6 @@ from grader.records import (
 )
 from grader.spec.draws import device_buffers
 from grader.spec.exercise import Case, ComparedWith
-from grader.spec.oracle import one_thread
 from grader.spec.tolerance import tolerance_at
 
 EMULATED = "emulated"
@@ -197,7 +196,7 @@ def _judge_and_count(session: Session, ended: UnjudgedRun) -> tuple[SubmissionRu
     """Both runs: the second runs while the first is judged. A failure of the second is raised only
     if its result is needed."""
     mistake = counted = None
-    with one_thread(), ThreadPoolExecutor(1) as pool:  # the device uses the other processors
+    with ThreadPoolExecutor(1) as pool:
         judging = pool.submit(judge_run, ended)
         try:
             counted = execute(session, EMULATED)

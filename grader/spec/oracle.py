@@ -4,11 +4,14 @@ the spec. Several gradings can share an oracle, which then computes each answer 
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +31,8 @@ LIBRARY_FUNCTION = "library"
 BLOCK_FUNCTION = "expected_block"
 _STRIPE = 128
 """Columns that are asked for at once."""
+_MOST_THREADS = 4
+"""That ask for stripes: each needs a copy of the inputs' rows, 0.2 GB for a product of 4096³."""
 _SMALL = 1 << 20
 """Elements of all inputs up to which one BLAS thread is used: a product of 700³ takes 20 ms with
 it."""
@@ -117,8 +122,8 @@ class Oracle:
 
     def _ask_blocks(self, inputs: Arrays, sizes: Sizes, places: np.ndarray) -> np.ndarray:
         """The elements at these places: of each stripe of columns, the rows that hold any."""
-        assert self.block is not None
-        (buffer,) = self.outputs
+        block, (buffer,) = self.block, self.outputs
+        assert block is not None
         height, width = buffer_shape(buffer, sizes)
         rows, columns = np.divmod(places, np.uint32(width))
         stripes = (columns // _STRIPE).astype(np.uint16)
@@ -126,19 +131,26 @@ class Oracle:
         edges = np.searchsorted(stripes[order], np.arange(-(-width // _STRIPE) + 1))
         values = np.empty(len(places), dtype=np.float64)
         given = {**_read_only(inputs), **self.scalars}
-        for stripe, here in enumerate(np.split(order, edges[1:-1])):
+
+        def fill(stripe: int, here: np.ndarray) -> None:
             asked = np.zeros(height, dtype=np.bool_)
             asked[rows[here]] = True
             needed, first = np.flatnonzero(asked), stripe * _STRIPE
             if not len(needed):
-                continue
+                return
             part = slice(first, min(first + _STRIPE, width))
             with running(self.path):
-                answer = self.block(given, dict(sizes), needed, part)
+                answer = block(given, dict(sizes), needed, part)
             checked = _check_names(self.path, BLOCK_FUNCTION, answer, self.outputs)[buffer.name]
             _check_array(self.path, buffer, checked, (len(needed), part.stop - first))
             row = np.cumsum(asked)[rows[here]] - 1
             values[here] = checked[row, columns[here] - first]
+
+        stripes_of = np.split(order, edges[1:-1])
+        threads = min(_MOST_THREADS, len(os.sched_getaffinity(0)))
+        # conversions take as long as products, and BLAS shares only products among its threads
+        with one_thread(), ThreadPoolExecutor(threads) as pool:
+            list(pool.map(fill, count(), stripes_of))
         return values
 
 
