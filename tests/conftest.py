@@ -5,6 +5,7 @@ skips; a run of named tests skips them."""
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import shutil
 import subprocess
@@ -18,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from grader.cli import BLAS_WAIT, NEW_OBJECTS
 from grader.cuda.build import library_folder
 from grader.devices.choose import BUILD_PYCUDA, has_pycuda
 from grader.emulator.isa.operands import parse_operand
@@ -137,6 +139,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_collection_finish() -> None:
+    """A search for unreachable cycles skips the tests and the modules."""
+    gc.freeze()
+
+
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """One worker more than processors, because many tests wait for other processes. One worker with
     --run-gpu: Nsight Compute refuses a second profiler, and concurrent kernels disturb measured
@@ -170,7 +177,11 @@ def pytest_configure(config: pytest.Config) -> None:
     programs that tests start find it by their environment.
 
     It begins with the machine code that is shipped, where the compiler is the one that made it.
+    Processes of the tests wait and search for unreachable cycles as rarely as those of `grade`
+    (NumPy reads the variable when a worker loads it).
     """
+    os.environ.update(BLAS_WAIT)
+    gc.set_threshold(NEW_OBJECTS)
     if "MUTANT_UNDER_TEST" in os.environ:
         parse_operand.cache_clear()  # mutmut forks from a run that has parsed the operands
     keeps = config.getoption("--keep-compiled")
